@@ -49,7 +49,8 @@ def test_a_snapshot_is_private_from_its_first_byte_and_gone_if_its_process_is_ki
 
     SqliteStore(path, SystemClock()).close()
 
-    assert partial and modes | set(left.values()) == {0o600}
+    assert partial
+    assert modes | set(left.values()) == {0o600}
     assert all(_is_complete(name, path) for name in _copies(path))
 
 

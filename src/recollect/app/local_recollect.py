@@ -18,6 +18,7 @@ from recollect.app.local_transport import LocalTransport
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
 from recollect.domain.model_usage import ModelBudget
+from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
 from recollect.service.services import Services
 from recollect.store.sqlite.store import SqliteStore
@@ -80,6 +81,11 @@ class LocalRecollect(Recollect):
     def path(self) -> Path:
         """The database file."""
         return self._services.store.path
+
+    @property
+    def damage(self) -> RepairReport | None:
+        """What is lost of a damaged store, which is read from a rescued copy; None if intact."""
+        return self._store.rescue_report
 
     @property
     def transport(self) -> Transport:

@@ -48,7 +48,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Maintain": {
         "status, doctor": "Show what is stored; check this installation.",
-        "verify, rebuild": "Check the store; rebuild its indexes.",
+        "verify, rebuild, repair": "Check the store; rebuild indexes; rescue its rows.",
         "maintain, consolidate": "Find duplicates and outdated facts.",
         "confirm, link": "Confirm that a memory is true; link two memories.",
         "work, jobs": "Run pending jobs; list and retry them.",
@@ -61,7 +61,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "inbox": ("promote", "reject", "undo"),
     "serve": ("stop",),
     "transfer": ("import", "export"),
-    "maintenance": ("status", "doctor", "verify", "rebuild", "maintain", "consolidate"),
+    "maintenance": ("status", "doctor", "verify", "rebuild", "repair", "maintain", "consolidate"),
     "jobs": ("work",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -33,10 +33,21 @@ REFUSED_SHOWN = 20
 @click.argument("path", type=click.Path(path_type=Path))
 @with_store
 def export(rec: LocalRecollect, *, path: Path) -> Output:
-    """Write the whole store to one file (.gz compresses)."""
+    """
+    Write the whole store to one file (.gz compresses).
+
+    Of a damaged store it writes what can be read and lists the rest; the exit code is 1 then.
+    """
     with stderr.status("Exporting …"):
         rows = rec.export(path)
-    return Output({"path": str(path), "rows": rows}, f"Exported {rows} rows to {safe(path)}.")
+    damage = rec.damage.describe() if rec.damage else []
+
+    def lines() -> Iterator[str]:
+        yield f"Exported {rows} rows to {safe(path)}."
+        yield from warnings(f"Damaged: {line}" for line in damage)
+
+    value = {"path": str(path), "rows": rows, "damage": damage}
+    return Output(value, lines(), failed=bool(damage))
 
 
 @click.group("import", cls=DefaultGroup, default="file")

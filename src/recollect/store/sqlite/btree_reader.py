@@ -104,21 +104,26 @@ class BtreeReader:
     def orphans(self, shape: TreeShape) -> Iterator[RawRow]:
         """Yield the rows on pages that no tree read so far, if they have this shape."""
         for number in range(2, self._image.page_count + 1):
-            if number not in self.overflow_pages:
-                page = self._claim(number, shape, needs_rows=True)
-                if page is not None:
-                    yield from page.rows
+            if number in self.tree_pages or number in self.overflow_pages:
+                continue
+            kind = self._image.page(number)[0]
+            page = self._decode(number, kind, shape) if kind in _page_kinds(shape) else None
+            if page is not None and page.rows and _score(page) > 0:
+                self._add(number, page)
+                yield from page.rows
 
-    def _claim(self, number: int, shape: TreeShape, *, needs_rows: bool = False) -> _Page | None:
+    def _claim(self, number: int, shape: TreeShape) -> _Page | None:
         """Read a page for a tree; None if it cannot be a page of it."""
         if not 1 <= number <= self._image.page_count or number in self.tree_pages:
             return None
         page = self._read_page(number, shape)
-        if page is None or (needs_rows and not page.rows):
-            return None
+        if page is not None:
+            self._add(number, page)
+        return page
+
+    def _add(self, number: int, page: _Page) -> None:
         self.tree_pages.add(number)
         self.overflow_pages.update(*(row.overflow for row in page.rows))
-        return page
 
     def _read_page(self, number: int, shape: TreeShape) -> _Page | None:
         kind = self._image.page(number)[HEADER_SIZE if number == 1 else 0]

@@ -6,6 +6,7 @@ SQLite errors are raised as a `StoreError` that says what to do next.
 """
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,8 @@ _FULL = (
     "no space left to write {path}; nothing of this write was kept. "
     "Free some space and try again; what was stored before is intact"
 )
-
+# Our statements are constant: they fail like this only if the list of tables is damaged.
+_SCHEMA_IS_DAMAGED = re.compile("unsupported file format|malformed|no such (table|column|index)")
 _DAMAGED = (
     "{path} is not a Recollect database, or is damaged ({text}). Run `recollect repair` to rescue "
     "what can be read, or restore a backup or an export"
@@ -107,6 +109,8 @@ def _translate(error: apsw.Error, path: Path) -> RecollectError:
         case apsw.FullError():
             return StoreFull(_FULL.format(path=path))
         case apsw.NotADBError() | apsw.CorruptError():
+            return StoreDamaged(_DAMAGED.format(path=path, text=text))
+        case apsw.SQLError() if _SCHEMA_IS_DAMAGED.search(text):
             return StoreDamaged(_DAMAGED.format(path=path, text=text))
         case apsw.TooBigError():
             return InvalidInput(f"a value is too large for the store ({text})")

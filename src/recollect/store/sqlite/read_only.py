@@ -21,7 +21,6 @@ from recollect.errors import StoreDamaged, StoreError, StoreReadOnly
 from recollect.store.sqlite.connection import READER_CACHE_KIB, connect, translate_errors
 from recollect.store.sqlite.database_image import has_lost_commits
 from recollect.store.sqlite.migrate import check_current, migrate
-from recollect.store.sqlite.repair import rescue
 from recollect.store.sqlite.row_conversion import fetch_all
 
 
@@ -100,6 +99,9 @@ def open_read_only(path: Path) -> tuple[ReadOnlySource, int]:
 
 def open_rescued(path: Path, clock: Clock) -> tuple[ReadOnlySource, int]:
     """Rescue a damaged store into a private copy; return how it is read, and its schema version."""
+    # Only a damaged store needs it, and every command waits for its imports.
+    from recollect.store.sqlite.repair import rescue
+
     folder = tempfile.TemporaryDirectory(prefix="recollect-")
     copy = Path(folder.name) / path.name
     try:

@@ -9,6 +9,7 @@ altered, or lost (row_rescue.py); a lost row that others refer to gets a stand-i
 The word index is built anew. Lost rows are named by the indexes that still hold their keys.
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -41,6 +42,7 @@ from recollect.store.sqlite.word_index import SqliteWordIndex
 DERIVED = ("models", "shelves", "items", "embeddings", "terms", "postings")
 _REBUILT = frozenset({"terms", "postings"})
 LOCK_MS = 2_000
+MAX_CACHED_PAGES = 5_000  # 20 MB; a larger file is read twice
 _NOT_COPIED = _REBUILT | {"migrations"}
 
 
@@ -123,6 +125,8 @@ class DamagedFile:
 
     def rows(self, table: str) -> Iterator[RawRow]:
         """Yield the readable rows of *table*."""
+        if table in self._cached_rows:
+            return chain(self._cached_rows[table], self._orphans.get(table, ()))
         reader = BtreeReader(self._image, other_tree_pages=self._tree_pages)
         root = self._roots.get(table)
         read = reader.rows(root, self.layouts[table].shape) if root else iter(())
@@ -143,7 +147,9 @@ class DamagedFile:
             root = self._roots.get(index.name)
             if not root or not index.key_places or index.name in self.damaged_indexes:
                 continue
-            for row in BtreeReader(self._image).rows(root, index.shape):
+            cached = self._cached_rows.get(index.name)
+            rows = BtreeReader(self._image).rows(root, index.shape) if cached is None else cached
+            for row in rows:
                 keys.add(tuple(_decode(row.values[place]) for place in index.key_places))
         return keys
 
@@ -188,6 +194,7 @@ class DamagedFile:
         self.damaged_indexes: set[str] = set()
         self._unread_pages: dict[str, int] = {}
         self._orphans: dict[str, list[RawRow]] = {}
+        self._cached_rows: dict[str, list[RawRow]] = {}
         for name, layout in self.layouts.items():
             if not self._walk(reader, name, layout.shape):
                 self.damaged_tables.add(name)
@@ -196,6 +203,8 @@ class DamagedFile:
                 if not self._walk(reader, index.name, index.shape):
                     self.damaged_indexes.add(index.name)
         self._tree_pages = frozenset(reader.tree_pages)
+        if self._tree_pages & reader.overflow_pages:
+            self._cached_rows.clear()  # a long row was continued on a page of a tree: read again
         for name in self.damaged_tables & self._unread_pages.keys():
             self._orphans[name] = list(reader.orphans(self.layouts[name].shape))
 
@@ -204,8 +213,11 @@ class DamagedFile:
         if root is None:
             self._unread_pages[name] = 1
             return False
-        for _ in reader.rows(root, shape):
-            pass
+        rows = reader.rows(root, shape)
+        if self._image.page_count <= MAX_CACHED_PAGES:
+            self._cached_rows[name] = list(rows)
+        else:
+            deque(rows, maxlen=0)
         if reader.lost_pages[root]:
             self._unread_pages[name] = reader.lost_pages[root]
         return not reader.lost_pages[root] and not reader.damaged_pages[root]
