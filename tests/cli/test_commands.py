@@ -121,6 +121,8 @@ def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) ->
     assert "rows existed" in run("import", str(exported)).output
     other = ("--db", str(tmp_path / "other.db"))
     assert json_of(run("import", str(exported), "--json", *other))["added"]["memories"] == 1
+    assert "inbox" in run("import", str(exported), *other).output
+    assert "rows existed" in run("import", str(exported), "--trust", *other).output
     assert "✓ the file is intact" in run("verify").output
     assert json_of(run("verify", "--json"))["ok"] is True
     assert "Rebuilt: 1 items" in run("rebuild").output

@@ -146,8 +146,8 @@ def test_a_file_of_our_own_comes_in_as_before(run: Run, tmp_path: Path) -> None:
     run("export", exported)
     other = ("--db", tmp_path / "other.db")
 
-    assert json_of(run("import", exported, "--json", *other))["added"]["memories"] == 1
-    assert "rows existed" in run("import", "file", exported, *other).stdout
+    assert json_of(run("import", exported, "--trust", "--json", *other))["added"]["memories"] == 1
+    assert "rows existed" in run("import", "file", exported, "--trust", *other).stdout
 
 
 def test_a_terminal_shows_progress(path: Path, home: Path) -> None:
