@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tiers import can_hold
+from tiers import can_hold, chooses_untiered
 
 DEFAULT = "not (door or kill or fuzz or vendor)"
 
@@ -20,6 +20,15 @@ def test_a_test_without_a_tier_starts_no_process() -> None:
 def test_a_test_without_a_tier_listens_on_no_port() -> None:
     with socket.socket() as listener, pytest.raises(RuntimeError, match="has no tier"):
         listener.bind(("127.0.0.1", 0))
+
+
+def test_an_expression_of_tiers_only_chooses_no_test_without_one() -> None:
+    assert [chooses_untiered(text) for text in ("", DEFAULT, "door or kill", "vendor")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(

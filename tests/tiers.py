@@ -32,6 +32,11 @@ def can_hold(path: Path, expression: str) -> bool:
     return Expression.compile(expression).evaluate(is_marked)
 
 
+def chooses_untiered(expression: str) -> bool:
+    """Return whether the marker *expression* selects tests without a tier."""
+    return not expression or Expression.compile(expression).evaluate(lambda name, /, **_: False)
+
+
 def watch() -> None:
     """Refuse processes and listening sockets to tests without a tier, from now on."""
     sys.addaudithook(_refuse)

@@ -65,7 +65,7 @@ def test_a_writer_killed_at_random_moments_loses_no_acknowledged_write(
     chance = random.Random(round_number)
     acknowledged: set[str] = set()
     for number in range(KILLS // ROUNDS):
-        acknowledged.update(killed_writer(path, number, chance.uniform(0.02, 0.15)))
+        acknowledged.update(killed_writer(path, number, chance.uniform(0.002, 0.06)))
         with open_memory(path, words_only=True) as rec:
             result = rec.maintenance.verify()
             kept = {stored.id for stored in rec.memories.list(project="p", limit=1000)}
