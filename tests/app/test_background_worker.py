@@ -19,8 +19,9 @@ from recollect.app.engine_control import EngineControl
 from recollect.config import Settings
 from recollect.domain.job import Job
 from recollect.errors import EmbedderUnavailable, StoreBusy
+from recollect.models.chat_model import Completion
 from recollect.models.embedder import Vectors
-from recollect.models.scripted_models import ScriptedEmbedder
+from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
 from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
 from support import FakeClock, open_memory
 
@@ -233,6 +234,34 @@ def test_stopping_finishes_the_present_step_and_begins_no_other(path: Path) -> N
 
         assert not stopping.is_alive()
         assert 0 < rec.engine.check_health().waiting < 100
+
+
+def test_stopping_hands_back_a_capture_that_takes_too_long(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.app.background_worker.FINISH_S", 0.1)
+    asked, answer = threading.Event(), threading.Event()
+
+    class BlockingChatModel(ScriptedChatModel):
+        def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
+            asked.set()
+            assert answer.wait(60)
+            return super().complete(system, prompt, max_tokens=max_tokens)
+
+    settings = Settings(db=str(path), embedding_backend="none")
+    with LocalRecollect(settings, chat=BlockingChatModel(["[]"])) as rec:
+        event = rec.capture_session(SAID)
+        background = BackgroundWorker(rec)
+        background.start()
+        assert asked.wait(60)
+        background.stop()
+        jobs = rec.jobs.list()
+        answer.set()
+        until(lambda: background.state is BackgroundState.STOPPED)
+
+    assert {(job.state, job.attempts) for job in jobs} == {("todo", 0)}
+    with LocalRecollect(settings, chat=ScriptedChatModel(["[]"])) as rec, working(rec):
+        until(lambda: rec.captures.get(event.id).state == "done")
 
 
 def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:

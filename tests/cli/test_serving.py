@@ -18,6 +18,9 @@ from typing import Any
 
 import pytest
 
+import recollect
+from recollect import connect
+from recollect.cli.serve import STOP_WITHIN_S
 from recollect.cli.server_files import (
     MAX_LOG_BYTES,
     ServerRecord,
@@ -115,6 +118,38 @@ def test_a_polite_signal_ends_it_without_a_word(path: Path, number: signal.Signa
     assert server.process.returncode == 0
     assert errors == ""
     assert not path.with_name(f"{path.name}-wal").exists()  # the store was closed
+
+
+def test_a_capture_that_waits_for_its_model_is_handed_back_by_a_server_that_stops(
+    path: Path,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as model:  # accepts and never answers
+        env = without_embedder(
+            RECOLLECT_CHAT_BACKEND="openai",
+            RECOLLECT_CHAT_MODEL="m",
+            RECOLLECT_OPENAI_API_KEY="k",
+            RECOLLECT_OPENAI_BASE_URL=f"http://127.0.0.1:{model.getsockname()[1]}/v1",
+        )
+        with run_server(path, env=env) as server:
+            with connect(server.url) as remote:
+                event = remote.capture_session("User: We use pnpm here, not npm.\n")
+                connection, _ = model.accept()  # the worker asks now
+            server.process.terminate()
+            begun = time.monotonic()
+            _, errors = server.process.communicate(timeout=60)
+            spent_s = time.monotonic() - begun
+        connection.close()
+    with recollect.open(path, embedding_backend="none") as rec:
+        jobs = rec.jobs.list()
+        rec.drain()  # without a model
+        state = rec.captures.get(event.id).state
+
+    assert spent_s < STOP_WITHIN_S
+    assert server.process.returncode == 0
+    [line] = errors.splitlines()
+    assert "a job takes long and was handed back" in line
+    assert {(job.state, job.attempts, job.worker) for job in jobs} == {("todo", 0, "")}
+    assert state in ("done", "working")
 
 
 @pytest.mark.parametrize("verbose", [True, False])

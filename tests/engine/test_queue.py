@@ -7,6 +7,7 @@ second half runs jobs, with a clock that moves when told.
 
 import hashlib
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from recollect.domain.job import (
     JITTER,
     LEASE_S,
     MAX_ATTEMPTS,
+    MAX_CRASHES,
     Job,
     JobKind,
     JobState,
@@ -41,7 +43,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.job_worker import Worker
 from recollect.errors import ModelUnavailable
-from recollect.models.chat_model import ChatModel
+from recollect.models.chat_model import ChatModel, Completion
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
 from recollect.store.protocol import Store, Tables
@@ -639,16 +641,66 @@ def test_only_a_parked_or_waiting_job_can_be_retried(rec: LocalRecollect) -> Non
     assert rec.jobs.get(done.id) == done
 
 
+def die(path: Path, clock: FakeClock, *, times: int) -> None:
+    """Claim the next job and never come back, again and again."""
+    for _ in range(times):
+        with_a_lease = SqliteStore(path, clock)
+        claimed(with_a_lease, now=clock.now())
+        with_a_lease.close()
+        clock.advance(seconds=LEASE_S + 1)
+
+
+def test_workers_that_were_killed_are_no_failures_of_their_job(
+    path: Path, clock: FakeClock
+) -> None:
+    chat = failing(*(ModelUnavailable("no luck") for _ in range(MAX_ATTEMPTS)))
+    with with_chat(path, clock, chat) as memory:
+        event = memory.capture_session(SAID)
+        memory.drain()  # to the first failure of the job that asks the model
+        clock.moment = job_of(memory, JobKind.ASK).run_at
+        die(path, clock, times=MAX_ATTEMPTS + 2)
+        memory.drain()
+        job = job_of(memory, JobKind.ASK)
+        waiting = memory.captures.get(event.id)
+
+    assert (job.state, job.failures, job.crashes) == ("todo", 2, MAX_ATTEMPTS + 2)
+    assert (waiting.state, waiting.retries) == ("working", 2)
+
+
+def test_a_job_that_is_handed_back_is_due_again_and_done_once(path: Path, clock: FakeClock) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    class SlowChatModel(ScriptedChatModel):
+        def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
+            asked.set()
+            assert answer.wait(60)
+            return super().complete(system, prompt, max_tokens=max_tokens)
+
+    with with_chat(path, clock, SlowChatModel(["[]", "[]"])) as memory:
+        event = memory.capture_session(SAID)
+        thread = threading.Thread(target=lambda: list(memory.engine.run_jobs_in_steps()))
+        thread.start()
+        assert asked.wait(60)
+        handed_back = memory.engine.hand_back_jobs()
+        waiting = job_of(memory, JobKind.ASK)
+        answer.set()
+        thread.join(60)
+        memory.drain()
+        done = memory.captures.get(event.id)
+        contents = [item.memory.content for item in memory.inbox.list()]
+
+    assert handed_back == 1
+    assert (waiting.state, waiting.attempts, waiting.worker) == ("todo", 0, "")
+    assert (done.state, done.retries) == ("done", 0)
+    assert len(contents) == len(set(contents))
+
+
 def test_a_job_whose_workers_died_is_parked_before_it_kills_another(
     path: Path, clock: FakeClock
 ) -> None:
     with open_memory(path, clock=clock, words_only=True) as rec:
         event = rec.capture_session(SAID)
-        for _ in range(MAX_ATTEMPTS):
-            with_a_lease = SqliteStore(path, clock)
-            claimed(with_a_lease, now=clock.now())  # and never comes back
-            with_a_lease.close()
-            clock.advance(seconds=LEASE_S + 1)
+        die(path, clock, times=MAX_CRASHES + 1)
         rec.drain()
         parked = job_of(rec, JobKind.EXTRACT)
         told = rec.captures.get(event.id)
@@ -657,7 +709,7 @@ def test_a_job_whose_workers_died_is_parked_before_it_kills_another(
         after = rec.captures.get(event.id)
 
     assert parked.state == "parked"
-    assert parked.error == "WorkerCrashed: its worker ended without a word 5 times"
+    assert parked.error == f"WorkerCrashed: its worker ended without a word {MAX_CRASHES + 1} times"
     assert (told.state, told.error) == ("failed", parked.error)
     assert (after.state, after.error) == ("done", "")
 

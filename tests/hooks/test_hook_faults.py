@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import apsw
 import httpx2
 import pytest
 
@@ -462,19 +463,51 @@ def test_a_huge_transcript_is_captured_or_rejected(home: HookHome, size: int, ou
     assert not list(home.session_files.glob("*.wanted"))
 
 
-def test_a_pending_capture_is_removed_after_its_last_attempt(home: HookHome) -> None:
-    project = home.project("site")
-    path = CLAUDE_CODE.write_transcript(home.folder / "a.jsonl", TALK, session="a", cwd=project)
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ({"tries": 3, "kills": 0}, "it failed 3 times with an unexpected error"),
+        ({"tries": 0, "kills": 20}, "the capture process was killed 20 times while it read it"),
+    ],
+)
+def test_a_pending_capture_that_fails_again_and_again_is_given_up_with_its_reason(
+    home: HookHome, counts: dict[str, int], reason: str
+) -> None:
+    path = CLAUDE_CODE.write_transcript(home.folder / "b.jsonl", TALK, session="b", cwd=home.folder)
     home.session_files.mkdir(parents=True)
-    queue_file = session_file(str(home.session_files), str(home.db), "b.jsonl", suffix="wanted")
-    content = {"db": str(home.db), "transcript": "b.jsonl", "ripe_at": 0, "tries": 3}
+    queue_file = session_file(str(home.session_files), str(home.db), str(path), suffix="wanted")
+    content = {"db": str(home.db), "transcript": str(path), "ripe_at": 0, **counts}
     Path(queue_file).write_text(json.dumps(content))
 
-    home.run_hook("session-end", CLAUDE_CODE.payload("a", project, path))
-    home.wait_for_captures()
+    captured = capture_due_transcripts(str(home.state), find_target_store({}, str(home.db)))
 
-    assert "removed after 3 attempts" in home.log
+    assert captured.startswith("captured 0")
+    assert f"failed: {reason}; capture it yourself with: recollect capture {path}" in home.log
     assert not Path(queue_file).exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes by /proc")
+def test_kills_are_no_failures_of_a_capture(home: HookHome) -> None:
+    project = home.project("site")
+    path = CLAUDE_CODE.write_transcript(home.folder / "a.jsonl", TALK, session="a", cwd=project)
+    recollect.open(home.db, embedding_backend="none").close()
+    queue_file = session_file(str(home.session_files), str(home.db), str(path), suffix="wanted")
+    lock = apsw.Connection(str(home.db))
+    for kills in range(1, 5):
+        lock.execute("BEGIN IMMEDIATE")  # so that the capture cannot end
+        home.run_hook("session-end", CLAUDE_CODE.payload("a", project, path))
+        wait_until(lambda kills=kills: state_files.read_json(queue_file).get("kills") == kills)  # type: ignore[misc]
+        for pid in capturing(home):
+            os.kill(pid, 9)
+        wait_until(lambda: not capturing(home))
+        lock.execute("ROLLBACK")
+    lock.close()
+
+    home.run_hook("session-end", CLAUDE_CODE.payload("a", project, path))
+    wait_until(lambda: not Path(queue_file).exists())
+
+    with recollect.open(home.db, embedding_backend="none") as rec:
+        assert [Path(item.uri).name for item in rec.captures.list()] == ["a.jsonl"]
 
 
 def test_pending_captures_are_never_removed_by_age(home: HookHome) -> None:

@@ -4,6 +4,8 @@ the retrieval log.
 
 It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
+A step that takes too long is not waited for: its job is handed back, so that it is due again and
+the next worker does it.
 After an error, for example if the store is busy, it retries with exponential backoff.
 """
 
@@ -18,6 +20,8 @@ from recollect.errors import RecollectError, StoreClosed
 POLL_S = 1.0
 FIRST_BACKOFF_S = 1.0  # after a failure; doubled with each further one
 MAX_BACKOFF_S = 30.0
+FINISH_S = 3.0  # how long `stop` waits for the current step
+HANDED_BACK_S = 0.5  # and then, until the thread notices that its job was handed back
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +53,7 @@ class BackgroundWorker:
         self._state = BackgroundState.STOPPED
         self._failures = 0
         self._last_error = ""
+        self._is_abandoned = False
 
     @property
     def state(self) -> BackgroundState:
@@ -73,11 +78,31 @@ class BackgroundWorker:
         self._wake.set()
 
     def stop(self) -> None:
-        """End the thread after its current step; a second call does nothing."""
+        """
+        End the thread after its current step; a second call does nothing.
+
+        A step that takes longer than `FINISH_S` is abandoned: its job is handed back, and what it
+        writes after that is rolled back.
+        """
         self._stop.set()
         self._wake.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._thread is None or self._is_abandoned:
+            return
+        self._thread.join(FINISH_S)
+        if self._thread.is_alive():
+            self._is_abandoned = True
+            self._hand_back()
+            self._thread.join(HANDED_BACK_S)
+
+    def _hand_back(self) -> None:
+        try:
+            count = self._rec.engine.hand_back_jobs()
+        except RecollectError as error:
+            # The lease ends by itself, and the next worker takes the job over.
+            log.warning("a running job could not be handed back: %s", error)
+        else:
+            if count:
+                log.info("a job takes long and was handed back; the next worker does it")
 
     def _run(self) -> None:
         try:

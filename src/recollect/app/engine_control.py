@@ -38,6 +38,10 @@ class EngineControl:
         """Run every job that is due, yielding each one that was claimed."""
         return jobs.run_jobs_in_steps(self._services)
 
+    def hand_back_jobs(self) -> int:
+        """Make the jobs that this process works on due again, because it ends; return how many."""
+        return jobs.hand_back_jobs(self._services)
+
     def drain_in_steps(self) -> Iterator[int]:
         """Do what `drain` does, yielding how much each step did."""
         return maintenance.drain_in_steps(self._services)

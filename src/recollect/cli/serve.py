@@ -40,7 +40,7 @@ from recollect.server.listen_address import NotRecollectServer, fetch_health, lo
 if TYPE_CHECKING:
     from recollect.server.serve import ServerStarted
 
-STOP_WITHIN_S = 15.0
+STOP_WITHIN_S = 20.0
 
 
 @click.command()
@@ -83,7 +83,12 @@ def serve(
 @click.option("--token-file", help="The file with the server's token, if it has one.")
 @with_output
 def stop(port: int | None, token_file: str | None) -> Output:
-    """Stop the server; running requests are finished first."""
+    """
+    Stop the server.
+
+    Running requests are finished first. A capture that takes longer is handed back: the next server
+    or worker does it.
+    """
     token = None if token_file is None else _read_token(token_file)
     return _stop_server(load_settings(port=port, token=token))
 

@@ -20,7 +20,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-MAX_ATTEMPTS = 5
+MAX_ATTEMPTS = 5  # that failed
+MAX_CRASHES = 20  # attempts whose worker was killed; a job that kills its worker ends here
 FIRST_RETRY_S = 5.0
 RETRY_FACTOR = 4.0  # 5 s, 20 s, 80 s, 320 s: about seven minutes in all
 JITTER = 0.25  # of the delay, plus or minus
@@ -56,6 +57,7 @@ class Job:
     payload: Mapping[str, Any] = field(default_factory=dict)
     state: JobState = JobState.TODO
     attempts: int = 0
+    crashes: int = 0  # attempts that ended without a word
     run_at: datetime
     lease_until: datetime | None = None
     worker: str = ""
@@ -63,12 +65,17 @@ class Job:
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def failures(self) -> int:
+        """How many attempts failed, the present one included."""
+        return self.attempts - self.crashes
+
 
 def next_attempt_at(job: Job, now: datetime, *, at_least_s: float = 0.0) -> datetime | None:
     """Return the time of the next attempt after a failure, or None to park the job."""
-    if job.attempts >= MAX_ATTEMPTS:
+    if job.failures >= MAX_ATTEMPTS:
         return None
-    wait_s = FIRST_RETRY_S * RETRY_FACTOR ** (job.attempts - 1) * _jitter(job)
+    wait_s = FIRST_RETRY_S * RETRY_FACTOR ** (job.failures - 1) * _jitter(job)
     return now + timedelta(seconds=min(max(wait_s, at_least_s), MAX_RETRY_S))
 
 

@@ -1,10 +1,11 @@
 """The dependencies of the engine: store, clock, models and budget, passed in by the application."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
+from recollect.domain.job import Job
 from recollect.domain.model_usage import ModelBudget
 from recollect.store.protocol import Store
 
@@ -24,3 +25,4 @@ class EngineContext:
     chat: "Callable[[], ChatModel | None]"
     budget: ModelBudget
     uses_chat: bool = False  # a chat model is configured, whether or not it is available now
+    running: dict[str, Job] = field(default_factory=dict)  # by id: the jobs this process works on

@@ -4,6 +4,9 @@ The job worker: claim a job, run its stage, repeat.
 `drain`, `recollect work` and the server use the same loop. A job that fails is retried later; after
 its last attempt it is parked (marked failed) with its error, and a person can retry it. Every
 exception of a stage stops here: one bad transcript must not stop the others.
+
+An attempt whose worker was killed is not a failure of the job, and neither is one that is handed
+back because the program ends. Killed attempts have a higher limit of their own.
 """
 
 import logging
@@ -12,7 +15,7 @@ import socket
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from recollect.domain.job import LEASE_S, MAX_ATTEMPTS, Job, JobKind, JobState, next_attempt_at
+from recollect.domain.job import LEASE_S, MAX_CRASHES, Job, JobKind, JobState, next_attempt_at
 from recollect.engine.consolidate_stage import consolidate_event
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract.extract_stage import extract
@@ -49,21 +52,25 @@ class Worker:
         if job is None:
             return None
         leased_job = LeasedJob(self._engine, job)
+        self._engine.running[job.id] = job
         try:
-            if job.attempts > MAX_ATTEMPTS:
-                raise WorkerCrashed(f"its worker ended without a word {MAX_ATTEMPTS} times")
+            if job.crashes >= MAX_CRASHES:
+                raise WorkerCrashed(f"its worker ended without a word {job.crashes} times")
             STAGES[job.kind](self._engine, leased_job)
         except LeaseLost:
-            log.warning("job %s took longer than its lease; another worker has it", job.id)
+            if job.id in self._engine.running:  # else it was handed back
+                log.warning("job %s took longer than its lease; another worker has it", job.id)
         except StoreClosed:
             raise
         except (KeyboardInterrupt, SystemExit):
-            self._postpone(job, self._engine.clock.now(), "")  # interrupted, not failed
+            _postpone(self._engine, job, self._engine.clock.now(), "")  # interrupted, not failed
             raise
         except Postponed as error:
-            self._postpone(job, error.until, str(error))
+            _postpone(self._engine, job, error.until, str(error))
         except Exception as error:  # a stage may fail in any way; other jobs go on
             self._record_failure(job, error)
+        finally:
+            self._engine.running.pop(job.id, None)
         return job
 
     def _claim(self) -> Job | None:
@@ -88,19 +95,37 @@ class Worker:
         wait_s = getattr(error, "retry_after_s", None) or 0.0
         again_at = next_attempt_at(job, self._engine.clock.now(), at_least_s=wait_s)
         log.warning("job %s (%s) failed: %s", job.id, job.kind, message, exc_info=not is_expected)
-        state = JobState.PARKED if again_at is None else JobState.TODO
-        self._release(job, state, again_at or job.run_at, attempts=job.attempts, error=message)
+        is_over = again_at is None or isinstance(error, WorkerCrashed)
+        state, due = (JobState.PARKED, job.run_at) if is_over else (JobState.TODO, again_at)
+        _release(self._engine, job, state, due or job.run_at, attempts=job.attempts, error=message)
 
-    def _postpone(self, job: Job, until: datetime, why: str) -> None:
-        # This was not an attempt, so it does not count as one.
-        self._release(job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
 
-    def _release(self, job: Job, to: JobState, due: datetime, *, attempts: int, error: str) -> None:
-        now = self._engine.clock.now()
+def hand_back_jobs(engine: EngineContext) -> int:
+    """
+    Make the jobs that this process works on due again, and return how many.
 
-        def release(tables: Tables) -> None:
-            if tables.jobs.release(job, to, now=now, run_at=due, attempts=attempts, error=error):
-                failed = attempts == job.attempts
-                update_event(tables, job.event_id, self._engine.clock, failed=failed)
+    Whoever works on them notices at the next write, which is rolled back.
+    """
+    jobs = list(engine.running.values())
+    for job in jobs:
+        engine.running.pop(job.id, None)
+        _postpone(engine, job, engine.clock.now(), "")
+    return len(jobs)
 
-        self._engine.store.write(release)
+
+def _postpone(engine: EngineContext, job: Job, until: datetime, why: str) -> None:
+    # This was not an attempt, so it does not count as one.
+    _release(engine, job, JobState.TODO, until, attempts=job.attempts - 1, error=why)
+
+
+def _release(
+    engine: EngineContext, job: Job, to: JobState, due: datetime, *, attempts: int, error: str
+) -> None:
+    now = engine.clock.now()
+
+    def release(tables: Tables) -> None:
+        if tables.jobs.release(job, to, now=now, run_at=due, attempts=attempts, error=error):
+            failed = attempts == job.attempts
+            update_event(tables, job.event_id, engine.clock, failed=failed)
+
+    engine.store.write(release)

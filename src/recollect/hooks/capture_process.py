@@ -19,7 +19,7 @@ from recollect.errors import InvalidInput, RecollectError
 from recollect.hooks import event_names, pending_captures, state_files
 from recollect.hooks.file_lock import hold_lock
 from recollect.hooks.injected_memories import session_file
-from recollect.hooks.pending_captures import MAX_ATTEMPTS, PendingCapture, due_captures
+from recollect.hooks.pending_captures import PendingCapture, due_captures
 from recollect.hooks.target_store import TargetStore, find_target_store, local_server_address
 
 MAX_TRANSCRIPT_BYTES = 64_000_000
@@ -80,9 +80,13 @@ def _open_memory(target: TargetStore) -> Iterator[Any]:
 def _try_capture(folder: str, files: str, memory: Any, capture: PendingCapture) -> bool:
     """Capture one transcript and return whether it succeeded; requeue it if a retry may help."""
     label = f"{capture.client} capture of {os.path.basename(capture.path)[:8]}"
-    if not pending_captures.begin_attempt(capture):
-        state_files.append_log(folder, f"{label} removed after {MAX_ATTEMPTS} attempts")
+    if reason := pending_captures.reason_to_give_up(capture):
+        path = capture.transcript_path
+        hint = f"capture it yourself with: recollect capture {path}"
+        state_files.append_log(folder, f"{label} failed: {reason}; {hint}")
+        pending_captures.give_up(files, capture)
         return False
+    pending_captures.begin_attempt(capture)
     try:
         path, project = capture.transcript_path, capture.project or None
         size = _validate_transcript(path)
@@ -96,8 +100,12 @@ def _try_capture(folder: str, files: str, memory: Any, capture: PendingCapture) 
         return False
     except (RecollectError, OSError) as error:
         state_files.append_log(folder, f"{label} postponed: {type(error).__name__}")
-        # Saved without the attempt just counted: the transcript did not cause the failure.
+        # Without counting it: the transcript did not cause the failure.
         pending_captures.save(capture._replace(due_at=time.time() + RETRY_DELAY_S))
+        return False
+    except Exception as error:  # one transcript must not keep the others from being captured
+        state_files.append_log(folder, f"{label} failed: unexpected {type(error).__name__}")
+        pending_captures.record_failure(capture, due_at=time.time() + RETRY_DELAY_S)
         return False
     pending_captures.mark_done(files, capture, size)
     return True

@@ -2,7 +2,9 @@
 A queue of transcripts to capture: one small file each, written before any work starts.
 
 The queue survives a capture process that is killed and a client that never reports the end of its
-session: the next capture processes what is left. A client may report every turn, and its transcript
+session: the next capture processes what is left. A process that is killed, by a shutdown for
+example, is not a failure of the capture; only a transcript that is there at many kills in a row is
+believed to cause them. A client may report every turn, and its transcript
 must not be read at every turn. So a transcript is due at once only if it has grown enough or if its
 session ends; otherwise its capture is deferred.
 """
@@ -21,7 +23,8 @@ MIN_GROWTH_BYTES = 64_000
 MIN_GROWTH_RATIO = 0.5  # of the captured bytes: all captures together read three times the last one
 # A session that is idle for so long has ended, even if its client does not say so.
 DEFER_S = 1_800.0
-MAX_ATTEMPTS = 3
+MAX_FAILURES = 3  # unexpected errors; expected ones reject the transcript or are retried for ever
+MAX_KILLS = 20
 
 NOW = "now"
 LATER = "later"
@@ -40,7 +43,8 @@ class PendingCapture(NamedTuple):
     project: str
     transcript_path: str
     due_at: float
-    attempts: int = 0
+    failures: int = 0
+    kills: int = 0  # attempts that were begun and did not end
 
 
 def when_to_capture(kind: str, *, size: int, captured: int) -> str:
@@ -82,13 +86,31 @@ def due_captures(folder: str, db: str, now: float) -> Iterator[PendingCapture]:
             yield capture
 
 
-def begin_attempt(capture: PendingCapture) -> bool:
-    """Count an attempt and return True, or remove *capture* if it has no attempts left."""
-    if capture.attempts >= MAX_ATTEMPTS:
+def reason_to_give_up(capture: PendingCapture) -> str:
+    """Return why *capture* is not tried again, '' if it is."""
+    if capture.failures >= MAX_FAILURES:
+        return f"it failed {capture.failures} times with an unexpected error"
+    if capture.kills >= MAX_KILLS:
+        return f"the capture process was killed {capture.kills} times while it read it"
+    return ""
+
+
+def begin_attempt(capture: PendingCapture) -> None:
+    """Count a kill until the attempt has ended; whoever ends it saves or removes *capture*."""
+    save(capture._replace(kills=capture.kills + 1))
+
+
+def record_failure(capture: PendingCapture, *, due_at: float) -> None:
+    """Count a failure of an attempt that has ended."""
+    save(capture._replace(failures=capture.failures + 1, due_at=due_at))
+
+
+def give_up(folder: str, capture: PendingCapture) -> None:
+    """Remove *capture*; its transcript is queued again only if it grows as after a capture."""
+    try:
+        mark_done(folder, capture, os.stat(capture.transcript_path).st_size)
+    except (OSError, ValueError):  # ValueError: not a possible file name
         state_files.remove(capture.path)
-        return False
-    save(capture._replace(attempts=capture.attempts + 1))
-    return True
 
 
 def mark_done(folder: str, capture: PendingCapture, size: int) -> None:
@@ -104,8 +126,12 @@ def mark_done(folder: str, capture: PendingCapture, size: int) -> None:
 def discard(capture: PendingCapture) -> None:
     """Remove *capture* from the queue, unless it was queued again meanwhile."""
     current = _load(capture.path)
-    if current is not None and current.due_at == capture.due_at:
+    if current is None:
+        return
+    if current.due_at == capture.due_at:
         state_files.remove(capture.path)
+    else:
+        save(current._replace(failures=0, kills=0))  # what was counted has ended well
 
 
 def save(capture: PendingCapture) -> None:
@@ -117,7 +143,8 @@ def save(capture: PendingCapture) -> None:
         "place": capture.project,
         "transcript": capture.transcript_path,
         "ripe_at": capture.due_at,
-        "tries": capture.attempts,
+        "tries": capture.failures,
+        "kills": capture.kills,
     }
     state_files.write_json(capture.path, content)
 
@@ -135,7 +162,11 @@ def _enqueue(
     transcript_path = event.transcript_path
     path = session_file(folder, db, transcript_path, suffix=suffix)
     due_at = time.time() + delay_s
-    save(PendingCapture(path, db, event.client, event.session, project, transcript_path, due_at))
+    # A transcript that kills its process does so again when it is longer.
+    previous = _load(path)
+    counts = (previous.failures, previous.kills) if previous else (0, 0)
+    place = (db, event.client, event.session, project, transcript_path)
+    save(PendingCapture(path, *place, due_at, *counts))
 
 
 def _has_grown(transcript_path: str, size: int) -> bool:
@@ -149,8 +180,11 @@ def _has_grown(transcript_path: str, size: int) -> bool:
 def _load(path: str) -> PendingCapture | None:
     content = state_files.read_json(path)
     values = [content.get(key) for key in ("db", "client", "session", "place", "transcript")]
-    due_at, attempts = content.get("ripe_at"), content.get("tries", 0)
-    if not isinstance(due_at, int | float) or not isinstance(attempts, int):
+    due_at, failures, kills = content.get("ripe_at"), content.get("tries", 0), content.get("kills")
+    if not isinstance(due_at, int | float) or not isinstance(failures, int):
         return None
+    if not isinstance(kills, int):
+        failures, kills = 0, failures  # written when only kills were counted
     db, client, session, project, transcript = (str(value or "") for value in values)
-    return PendingCapture(path, db, client, session, project, transcript, float(due_at), attempts)
+    place = (db, client, session, project, transcript)
+    return PendingCapture(path, *place, float(due_at), failures, kills)

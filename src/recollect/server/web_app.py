@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
-from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from recollect import __version__
@@ -52,7 +52,8 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         threading.Thread(target=preload_token_counter, name="recollect-warm", daemon=True).start()
         async with mcp.running():
             yield
-        await run_in_threadpool(background.stop)
+        # With a thread of its own: requests that were abandoned may hold all others.
+        await to_thread.run_sync(background.stop, limiter=CapacityLimiter(1))
 
     app = FastAPI(
         title="Recollect",

@@ -60,6 +60,15 @@ def run_jobs_in_steps(services: Services) -> Iterator[Job]:
         yield job
 
 
+def hand_back_jobs(services: Services) -> int:
+    """Make the jobs that this process works on due again; return how many."""
+    if not services.engine.running:
+        return 0
+    from recollect.engine.job_worker import hand_back_jobs  # as above
+
+    return hand_back_jobs(services.engine)
+
+
 def _require_job(tables: Tables, job_id: str) -> Job:
     job = tables.jobs.get(job_id)
     if job is None:

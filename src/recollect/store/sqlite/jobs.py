@@ -11,7 +11,8 @@ from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
 
 _JOB = """
-id event_id kind payload state attempts run_at lease_until worker error created_at updated_at
+id event_id kind payload state attempts crashes run_at lease_until worker error created_at
+updated_at
 """
 _CALL = "id event_id model purpose input_tokens output_tokens error asked_at"
 _job = row_parser(Job, _JOB)

@@ -1,11 +1,11 @@
 -- add_job: one step of an event; the same step is stored once
-INSERT INTO jobs (id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at)
-VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
+INSERT INTO jobs (id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at)
+VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :crashes, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
 ON CONFLICT (id) DO NOTHING;
 
 -- claim: the oldest due job, or one whose lease has expired; times that only a wrong clock can have set are not waited for
 UPDATE jobs
-   SET state = 'doing', attempts = attempts + 1, worker = :worker, lease_until = :lease_until, updated_at = :now
+   SET state = 'doing', attempts = attempts + 1, crashes = crashes + (state = 'doing'), worker = :worker, lease_until = :lease_until, updated_at = :now
  WHERE id = (SELECT id FROM (
                SELECT id, run_at FROM (SELECT id, run_at FROM jobs
                                         WHERE state = 'todo' AND (run_at <= :now OR updated_at > :future)
@@ -15,7 +15,7 @@ UPDATE jobs
                                         WHERE state = 'doing' AND (lease_until < :now OR lease_until > :longest_lease)
                                         ORDER BY run_at, id LIMIT 1))
               ORDER BY run_at, id LIMIT 1)
-RETURNING id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at;
+RETURNING id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at;
 
 -- renew_lease: only by the worker that holds it
 UPDATE jobs SET lease_until = :lease_until, payload = :payload
@@ -26,19 +26,19 @@ UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until 
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
 
 -- requeue: a parked or waiting job is due now, with all its attempts
-UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, updated_at = :now
+UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, crashes = 0, updated_at = :now
  WHERE id = :id AND state IN ('parked', 'todo') RETURNING id;
 
 -- job: by id
-SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+SELECT id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE id = :id;
 
 -- jobs: in some states, in the order in which they are due
-SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+SELECT id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE state IN (SELECT value FROM json_each(:states)) ORDER BY run_at, id LIMIT :limit;
 
 -- jobs_of: every job of an event
-SELECT id, event_id, kind, payload, state, attempts, run_at, lease_until, worker, error, created_at, updated_at
+SELECT id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at
   FROM jobs WHERE event_id = :event_id ORDER BY created_at, id;
 
 -- count_jobs: by state
