@@ -153,7 +153,7 @@ def prepare_capture(
         explicit_scope=scope is not None,
         title=redact(clean(title or transcript.title)).text[:MAX_TITLE],
         given_title=redact(clean(title)).text[:MAX_TITLE],
-        uri=uri,
+        uri=redact(clean(uri)).text,
         imported=imported,
     )
 

@@ -14,6 +14,7 @@ from recollect.domain import limits
 from recollect.errors import InvalidInput, TooLarge
 from recollect.text.clean_text import clean
 from recollect.text.redact import redact
+from recollect.text.redact_json import redact_json
 from recollect.wire.fields import parse_text
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -26,7 +27,8 @@ def plain_text_of(field: str, value: object, most: int = limits.MAX_CONTENT) -> 
 
 def query_of(query: str) -> str:
     """Return *query* cut to the maximum length and without secrets, because it is logged."""
-    return redact(clean(query[: limits.MAX_QUERY])).text
+    # Twice as much is redacted as is used, so that the cut does not hide half a secret.
+    return redact(clean(query[: 2 * limits.MAX_QUERY])).text[: limits.MAX_QUERY]
 
 
 def plain_name(field: str, name: str) -> str:
@@ -69,7 +71,7 @@ def json_of(field: str, value: object) -> Any:
     try:
         raw = json.dumps(value, ensure_ascii=False, allow_nan=False)
         if len(raw) <= limits.MAX_JSON:
-            return _redact_json(json.loads(raw))
+            return redact_json(json.loads(raw), limits.MAX_DEPTH)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"{field} must be made of what JSON knows (text, numbers, lists and objects), "
@@ -85,17 +87,3 @@ def json_object_of(field: str, value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{field} must be an object of names and values")
     return dict(json_of(field, dict(value)))
-
-
-def _redact_json(value: Any, depth: int = 0) -> Any:
-    if depth > limits.MAX_DEPTH:
-        raise RecursionError  # raised here, because the limit of Python depends on its version
-    if isinstance(value, str):
-        return redact(clean(value)).text
-    if isinstance(value, list):
-        return [_redact_json(item, depth + 1) for item in value]
-    if isinstance(value, dict):
-        return {
-            redact(clean(name)).text: _redact_json(item, depth + 1) for name, item in value.items()
-        }
-    return value
