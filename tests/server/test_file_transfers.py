@@ -131,10 +131,15 @@ def test_an_import_that_breaks_off_leaves_nothing_and_is_no_fault_of_the_server(
 
 @pytest.mark.parametrize("shape", ["cut", "gz", "cut gz", "flipped gz", "twice", "html", "empty"])
 def test_an_import_is_taken_whole_or_refused_whole(
-    filled: LocalRecollect, temporary: Path, tmp_path: Path, shape: str
+    two_agents: LocalRecollect, temporary: Path, tmp_path: Path, shape: str
 ) -> None:
     source = tmp_path / "all.jsonl"
-    filled.export(source)
+    conversation = two_agents.conversations.start(agent="anna")
+    texts = [os.urandom(3_000).hex() for _ in range(100)]
+    two_agents.conversations.append_many(
+        conversation, [{"role": "user", "content": text} for text in texts]
+    )
+    two_agents.export(source)
     content = source.read_bytes()
     packed = gzip.compress(content, 1)
     middle = len(packed) // 2
@@ -156,7 +161,7 @@ def test_an_import_is_taken_whole_or_refused_whole(
     ):
         if shape == "gz":
             remote.import_(source, trust=True)
-            assert rec.maintenance.status().counts["messages"] == 2_000
+            assert rec.maintenance.status().counts["messages"] == len(texts)
         else:
             with pytest.raises(ImportRefused) as told:
                 remote.import_(source, trust=True)
@@ -190,9 +195,10 @@ LARGE_MESSAGES = 10_001  # of 10,000 characters each
 PEAK = """
 import resource, sys, recollect
 verb, url, path = sys.argv[1:]
+options = {"trust": True} if verb == "import_" else {}
 with recollect.connect(url, timeout_s=280) as remote:  # the machine may be busy
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    getattr(remote, verb)(path)
+    getattr(remote, verb)(path, **options)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
