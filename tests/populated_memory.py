@@ -9,7 +9,8 @@ def populate_memory(rec: LocalRecollect) -> dict[str, list[str]]:
     rec.agents.create("ben")
     rec.blocks.create("notes", "one", agent="ben")
     rec.blocks.set("ben", "notes", "two")
-    rec.blocks.create("team", "we", scope="global")
+    team = rec.blocks.create("team", "we", scope="global")
+    proposed = rec.blocks.append(None, team, "and they", by="agent", author="ben")
     facts = rec.memories.ingest_many(
         [
             {"content": "We use uv.", "project": "site"},
@@ -32,6 +33,7 @@ def populate_memory(rec: LocalRecollect) -> dict[str, list[str]]:
         "agent_name": agents,
         "name": ["tools", "ben", "nothing"],
         "label": ["notes", "persona", "nothing"],
+        "proposal_id": [proposed.proposal_id, "nothing"],
         "memory_id": [fact.id for fact in facts],
         "some_id": [facts[0].id],
         "event_id": [event.id],

@@ -72,6 +72,10 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "replace_in_block": {"agent": "ben", "old": "two", "new": "three"},
     "insert_in_block": {"agent": "ben", "text": "top", "line": 0},
     "rollback_block": {"agent": "ben", "version": 1},
+    "confirm_block": {"agent": "ben"},
+    "accept_block_proposal": {},
+    "reject_block_proposal": {},
+    "undo_block_proposal": {},
     "attach_block": {"block": "$team"},
     "detach_block": {},
     "start_conversation": {"agent": "ben"},
@@ -205,6 +209,8 @@ def test_a_write_sent_twice_is_done_once_and_answered_alike(asked: ServedFile, v
         asked.memory.promote(asked.known["memory_id"][2])
     if verb.verb() == "detach_block":
         asked.memory.blocks.attach("ben", asked.stand_in["$team"])
+    if verb.verb() == "undo_block_proposal":
+        asked.memory.blocks.accept(asked.known["proposal_id"][0])
     before = asked.kept()
     first = asked.send(verb, "k")
     assert first.status_code == REFUSED.get(verb.verb(), 200), first.text
