@@ -49,12 +49,12 @@ _WRONG_PARTITION = """
 _RULES: Mapping[str, tuple[str, str]] = {
     "rows refer to existing rows": ("PRAGMA foreign_key_check", REPAIR),
     "every active memory has evidence": (
-        """SELECT id FROM memories m WHERE status = 'active'
+        """SELECT 'memories ' || id FROM memories m WHERE status = 'active'
             AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.memory_id = m.id)""",
         REPAIR,
     ),
     "every quote occurs in its source": (
-        """SELECT e.id FROM evidence e JOIN sources s ON s.id = e.source_id
+        """SELECT 'evidence ' || e.id FROM evidence e JOIN sources s ON s.id = e.source_id
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
         REPAIR,
     ),
@@ -64,12 +64,12 @@ _RULES: Mapping[str, tuple[str, str]] = {
     ),
     "every item has its record": (f"SELECT id FROM items WHERE id NOT IN ({_SEARCHABLE})", REBUILD),
     "every message belongs to its conversation's agent": (
-        """SELECT m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
+        """SELECT 'messages ' || m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
             WHERE m.agent_id IS NOT c.agent_id""",
         REPAIR,
     ),
     "every block's value is in its history": (
-        """SELECT b.id FROM blocks b LEFT JOIN block_history h
+        """SELECT 'blocks ' || b.id FROM blocks b LEFT JOIN block_history h
                ON h.block_id = b.id AND h.version = b.version WHERE h.value IS NOT b.value""",
         REPAIR,
     ),
@@ -109,6 +109,7 @@ def check(
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
         ("sources have not changed", lambda: _changed_sources(db), REPAIR),
         ("the word index matches the rows", lambda: _wrong_postings(db, word_index), REBUILD),
+        ("every row can be read", lambda: _unreadable_rows(db), REPAIR),
     ]
     for name, run, remedy in checks:
         names.append(name)
@@ -186,7 +187,7 @@ def _integrity_errors(db: apsw.Connection) -> list[str]:
 def _changed_sources(db: apsw.Connection) -> Iterator[str]:
     for source_id, content, digest in db.execute("SELECT id, content, sha256 FROM sources"):
         if sha256_hex(content) != digest:
-            yield source_id
+            yield f"sources {source_id}"
 
 
 def _wrong_postings(db: apsw.Connection, word_index: SqliteWordIndex) -> Iterator[str]:

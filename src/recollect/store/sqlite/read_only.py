@@ -44,7 +44,8 @@ class ReadOnlySource:
     def refusal(self) -> StoreError:
         """Return the error for a write."""
         if self.report is not None:
-            return StoreDamaged(f"{self.reason}; nothing was written")
+            table = self.report.damage[0].table if self.report.damage else ""
+            return StoreDamaged(f"{self.reason}; nothing was written", table=table)
         return StoreReadOnly(
             f"{self.reason}; nothing was written. Copy the file to a folder that you can write to, "
             "or choose another with --db"

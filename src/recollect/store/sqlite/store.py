@@ -329,12 +329,14 @@ class SqliteStore:
     def _open_source(self, error: StoreError) -> tuple[ReadOnlySource, int]:
         """Open what can be read of a file that cannot be opened for writing, because of *error*."""
         if isinstance(error, StoreUnavailable | StoreReadOnly) and self._path.exists():
-            if can_write(self._path):
-                raise error
-            try:
-                return open_read_only(self._path)
-            except StoreDamaged as damage:
-                error = damage
+            if not can_write(self._path):
+                try:
+                    return open_read_only(self._path)
+                except StoreDamaged as damage:
+                    error = damage
+            elif isinstance(error, StoreReadOnly):
+                # Nothing forbids to write; SQLite refuses a format version that it does not know.
+                error = StoreDamaged(f"the header of {self._path} is damaged")
         if not isinstance(error, StoreDamaged) or not error.can_repair:
             raise error
         try:
