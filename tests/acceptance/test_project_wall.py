@@ -72,11 +72,12 @@ def test_what_coding_agents_captured_in_one_project_is_told_in_no_other(home: Ho
 
 
 @pytest.mark.vendor
+@pytest.mark.parametrize("single_user", [True, False])
 def test_what_is_said_within_learning_in_one_project_is_sent_in_no_other(
-    tmp_path: Path, vendor: VendorServer
+    tmp_path: Path, vendor: VendorServer, single_user: bool
 ) -> None:
     bodies = []
-    with open_memory(tmp_path / "m.db", single_user=True) as rec:
+    with open_memory(tmp_path / "m.db", single_user=single_user) as rec:
         for project, text in (("acme", SECRET), ("acme", QUESTION), ("globex", QUESTION)):
             block = learning(agent="coder", project=project, memory=rec)
             with openai_client(vendor) as client, block:

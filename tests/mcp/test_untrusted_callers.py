@@ -281,6 +281,9 @@ def test_an_agent_does_not_accept_its_own_proposal(tmp_path: Path) -> None:
         assert "own proposal" in call_error(trusted, "review", **keep)
         assert "no memory" in call_error(elsewhere, "review", **keep)
         assert "proposals" not in call_values(elsewhere, "review")
+        call_values(server, "edit_block", label="human", how="set", text="Ann is secretive.")
+        in_shop = in_process_server(rec, Caller(project="shop", agent="coder"))
+        assert "proposals" not in call_values(in_shop, "review")
         assert rec.blocks.get("coder", "project", project="site").value == ""
         user = ScriptedUser()
         call_values(server, "review", user=user, **keep)

@@ -54,8 +54,10 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
         return ToolResult(list_inbox(rec, caller, arguments))
     if not arguments.get("id"):
         raise InvalidInput(f"{action} needs the id of a candidate; action list shows them")
-    for proposal in visible_proposals(rec, caller):
-        if proposal.id == arguments["id"]:
+    block_ids = _ids_of_local_blocks(rec, caller)
+    for proposal in rec.blocks.proposals():
+        is_visible = proposal.block_id in block_ids or proposal.author == caller.author
+        if proposal.id == arguments["id"] and is_visible:
             return _decide_proposal(rec, caller, proposal, arguments)
     candidate = get_visible_memory(rec, caller, arguments["id"])
     if candidate.status is not Status.INBOX:
@@ -77,16 +79,10 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
     )
 
 
-def visible_proposals(rec: LocalRecollect, caller: Caller) -> list[BlockProposal]:
-    """Return the pending proposals for blocks of the caller's place, and those it made itself."""
-    block_ids = {
-        block.id for block in visible_blocks(rec, caller) if block.scope is not Scope.GLOBAL
-    }
-    return [
-        proposal
-        for proposal in rec.blocks.proposals()
-        if proposal.block_id in block_ids or proposal.author == caller.author
-    ]
+def _ids_of_local_blocks(rec: LocalRecollect, caller: Caller) -> set[str]:
+    """Return the ids of the blocks of the caller's own project and agent."""
+    blocks = visible_blocks(rec, caller)
+    return {block.id for block in blocks if block.scope is not Scope.GLOBAL}
 
 
 def _decide_proposal(
@@ -159,9 +155,12 @@ def list_inbox(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> dic
     page = pagination.take_fitting(rows, rec.models.count_tokens)
     end = start + len(page)
     values: dict[str, Any] = {"waiting": page, "more": end < len(candidates)}
-    if not start and (proposals := visible_proposals(rec, caller)):
-        rows = [_proposal_row(proposal) for proposal in proposals]
-        values["proposals"] = pagination.take_fitting(rows, rec.models.count_tokens)
+    # What was proposed for a global block may have been said in another project.
+    block_ids = _ids_of_local_blocks(rec, caller)
+    proposals = [item for item in rec.blocks.proposals() if item.block_id in block_ids]
+    if proposals and not start:
+        proposal_rows = [_proposal_row(proposal) for proposal in proposals]
+        values["proposals"] = pagination.take_fitting(proposal_rows, rec.models.count_tokens)
     if values["more"]:
         values["cursor"] = pagination.make_cursor(end, "inbox")
     return values
