@@ -670,13 +670,13 @@ def test_workers_that_were_killed_are_no_failures_of_their_job(
 def test_a_job_that_is_handed_back_is_due_again_and_done_once(path: Path, clock: FakeClock) -> None:
     asked, answer = threading.Event(), threading.Event()
 
-    class SlowChatModel(ScriptedChatModel):
+    class WaitingChatModel(ScriptedChatModel):
         def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
             asked.set()
             assert answer.wait(60)
             return super().complete(system, prompt, max_tokens=max_tokens)
 
-    with with_chat(path, clock, SlowChatModel(["[]", "[]"])) as memory:
+    with with_chat(path, clock, WaitingChatModel(["[]", "[]"])) as memory:
         event = memory.capture_session(SAID)
         thread = threading.Thread(target=lambda: list(memory.engine.run_jobs_in_steps()))
         thread.start()

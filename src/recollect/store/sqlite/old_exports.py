@@ -11,27 +11,27 @@ from typing import Any
 from recollect.domain.project import identity_of_repo, is_named_after
 from recollect.errors import ImportRefused
 
-MAX_HELD_ROWS = 100_000  # projects and repos, which are held until all of them are known
+MAX_BUFFERED_ROWS = 100_000  # projects and repos, which are buffered until all of them are known
 
 Row = Mapping[str, Any]
 
 
 def upgrade_rows(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield *rows* in the same order, with identities for the projects that have none."""
-    held: list[Row] = []
+    buffered: list[Row] = []
     for row in rows:
         is_old_project = row.get("table") == "projects" and "identity" not in row
-        if is_old_project or (held and row.get("table") == "repos"):
-            held.append(row)
-            if len(held) > MAX_HELD_ROWS:
+        if is_old_project or (buffered and row.get("table") == "repos"):
+            buffered.append(row)
+            if len(buffered) > MAX_BUFFERED_ROWS:
                 raise ImportRefused(
-                    f"the import has more than {MAX_HELD_ROWS:,} projects; is it an export?"
+                    f"the import has more than {MAX_BUFFERED_ROWS:,} projects; is it an export?"
                 )
             continue
-        yield from _with_identities(held)
-        held.clear()
+        yield from _with_identities(buffered)
+        buffered.clear()
         yield row
-    yield from _with_identities(held)
+    yield from _with_identities(buffered)
 
 
 def _with_identities(rows: list[Row]) -> Iterator[Row]:
