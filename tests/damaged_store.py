@@ -54,17 +54,16 @@ def make_store(folder: Path) -> StoreFiles:
     path = folder / "memory.db"
     with open_memory(path, words_only=True) as rec:
         populate_memory(rec)
-        project = {"project": "site"}
         for number in range(24):
-            memory = rec.ingest(f"Service {number} uses port {8000 + number}.", **project)
+            memory = rec.ingest(f"Service {number} uses port {8000 + number}.", project="site")
             if number == 7:
                 memory_id = memory.id
-        rec.ingest("A long note. " + "word " * 1_200, **project)
+        rec.ingest("A long note. " + "word " * 1_200, project="site")
         rec.drain()
     with open_memory(path, words_only=True) as rec:
         rec._store._tables.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        rec.ingest("Written to the log.", **project)
-        rec.search(QUERY, **project)
+        rec.ingest("Written to the log.", project="site")
+        rec.search(QUERY, project="site")
     database, frames = path.read_bytes(), path.with_name("memory.db-wal").read_bytes()
     return StoreFiles(database, frames, canonical_rows(path), memory_id)
 

@@ -1,8 +1,8 @@
 """What `repair` rescues of a damaged store, and how it names what is lost."""
 
 import stat
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -15,10 +15,20 @@ from recollect.store.sqlite.repair import repair
 from support import open_memory
 
 TEXT = "The staging server is called heron."
-ALL = {"project": "site", "limit": 100}
+ALL: dict[str, Any] = {"project": "site", "limit": 100}
+
+FILLED: list[bytes] = []
 
 
 def fill(path: Path) -> None:
+    """Write a store with memories; it is made once."""
+    if not FILLED:
+        _make(path)
+        FILLED.append(path.read_bytes())
+    path.write_bytes(FILLED[0])
+
+
+def _make(path: Path) -> None:
     with open_memory(path, words_only=True) as rec:
         rec.ingest(TEXT, project="site")
         rec.capture_session("User: We deploy on Fridays.\nAssistant: Noted.\n", project="site")
@@ -36,19 +46,11 @@ def rescue(path: Path) -> tuple[RepairReport, LocalRecollect]:
     return report, rec
 
 
-def change(path: Path, edit: Callable[[bytearray], None]) -> None:
+def overwrite(path: Path, at: int, new: bytes) -> None:
+    """Replace bytes of the file."""
     content = bytearray(path.read_bytes())
-    edit(content)
+    content[at : at + len(new)] = new
     path.write_bytes(bytes(content))
-
-
-def replace_text(path: Path, text: str, by: str, *, times: int) -> None:
-    """Replace some bytes of the file: in a row, and not in the index of words."""
-
-    def edit(content: bytearray) -> None:
-        content[:] = content.replace(text.encode(), by.encode(), times)
-
-    change(path, edit)
 
 
 def test_a_store_without_damage_is_copied_whole_and_stays_private(path: Path) -> None:
@@ -83,7 +85,7 @@ def test_a_flipped_bit_in_a_source_a_quote_or_a_memory_is_corrected(path: Path) 
 
     for place in places:
         path.write_bytes(whole)
-        change(path, lambda content, at=place: content.__setitem__(at + 4, content[at + 4] ^ 2))
+        overwrite(path, place + 4, bytes([whole[place + 4] ^ 2]))
         report, rescued = rescue(path)
         with rescued:
             [memory] = [m for m in rescued.memories.list(**ALL) if "heron" in m.content]
@@ -100,7 +102,7 @@ def test_lost_rows_are_named_and_the_others_stay(path: Path) -> None:
     root = page_of(path, "memories")
     content = path.read_bytes()
     child = (int.from_bytes(content[root + 8 : root + 12]) - 1) * PAGE  # its last page
-    change(path, lambda raw: raw.__setitem__(slice(child, child + PAGE), bytes(PAGE)))
+    overwrite(path, child, bytes(PAGE))
 
     report, rescued = rescue(path)
 
@@ -120,8 +122,7 @@ def test_rows_of_a_lost_project_or_source_are_kept(path: Path) -> None:
     with open_memory(path, words_only=True) as rec:
         [memory] = [m for m in rec.memories.list(**ALL) if m.content == TEXT]
     for table in ("projects", "sources"):
-        root = page_of(path, table)
-        change(path, lambda raw, at=root: raw.__setitem__(slice(at, at + PAGE), bytes(PAGE)))
+        overwrite(path, page_of(path, table), bytes(PAGE))
 
     report, rescued = rescue(path)
 
@@ -163,8 +164,7 @@ def test_a_damaged_log_loses_nothing_and_is_not_written_to(
 @pytest.mark.parametrize("name", ["postings", "terms", "items", "memories_by_status"])
 def test_a_damaged_index_is_rebuilt_in_place(path: Path, name: str) -> None:
     fill(path)
-    root = page_of(path, name)
-    change(path, lambda raw: raw.__setitem__(slice(root, root + 64), b"\xff" * 64))
+    overwrite(path, page_of(path, name), b"\xff" * 64)
     with open_memory(path, words_only=True) as rec:
         before = rec.maintenance.verify()
         hits = rec.search("staging server heron", project="site")
@@ -181,8 +181,7 @@ def test_a_damaged_index_is_rebuilt_in_place(path: Path, name: str) -> None:
 
 def test_a_damaged_table_is_not_touched_by_a_rebuild(path: Path) -> None:
     fill(path)
-    root = page_of(path, "memories")
-    change(path, lambda raw: raw.__setitem__(slice(root, root + 64), b"\xff" * 64))
+    overwrite(path, page_of(path, "memories"), b"\xff" * 64)
 
     with (
         open_memory(path, words_only=True) as rec,

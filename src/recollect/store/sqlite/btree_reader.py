@@ -317,7 +317,11 @@ def _record_layout(payload: bytes, size: int, shape: TreeShape) -> list[tuple[in
     layout: list[tuple[int, int]] = []
     total = header_size
     while at < header_size:
-        serial, at = _varint(payload, at)
+        serial = payload[at]
+        if serial < 0x80:
+            at += 1
+        else:
+            serial, at = _varint(payload, at)
         if len(layout) == len(shape.columns) or not _fits(serial, shape.columns[len(layout)]):
             return None
         length = _serial_length(serial)

@@ -64,7 +64,8 @@ _RULES: Mapping[str, tuple[str, str]] = {
     ),
     "every item has its record": (f"SELECT id FROM items WHERE id NOT IN ({_SEARCHABLE})", REBUILD),
     "every message belongs to its conversation's agent": (
-        """SELECT 'messages ' || m.id FROM messages m JOIN conversations c ON c.id = m.conversation_id
+        """SELECT 'messages ' || m.id FROM messages m
+             JOIN conversations c ON c.id = m.conversation_id
             WHERE m.agent_id IS NOT c.agent_id""",
         REPAIR,
     ),
