@@ -26,7 +26,7 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import DeleteConversationRequest
 
 CALLER_WAITS_S = 5.0
-MESSAGES_AT_ONCE, CHARS_AT_ONCE = 250, 500_000
+MESSAGES_AT_ONCE, CHARS_AT_ONCE = 50, 200_000
 ROWS_OF_A_MEMORY = 50  # about how many rows forgetting one changes
 
 

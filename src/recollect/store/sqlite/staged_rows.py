@@ -3,10 +3,14 @@ The rows of an import in a temporary database, validated, before any of them ent
 
 The temporary database has the schema of the store, so every rule is checked there: a file that
 breaks one is refused as a whole, and nothing was written. Then the store can take the rows in short
-transactions. SQLite keeps the database in a file without a name, which is gone with the process.
+transactions. The database is a file without a name, which is gone with the process. (SQLite's own
+temporary databases may be in memory, depending on how it was built.)
 """
 
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -43,21 +47,26 @@ class StagedRows:
     """The rows of one import. Use it as a context."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._db = apsw.Connection("")
+        self._db, self._path = _open_temporary()
         try:
             self._create_tables()
             self._columns = {name: columns_of(self._db, name) for name in TABLES}
             self._order = {name: _key_order(self._db, name) for name in TABLES}
             self.conflicts = self._add(rows)
         except BaseException:
-            self._db.close()
+            self.close()
             raise
+
+    def close(self) -> None:
+        """Remove the database."""
+        self._db.close()
+        self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> "StagedRows":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._db.close()
+        self.close()
 
     def records(self) -> Iterator[list[ImportedRow]]:
         """Yield the rows in an order in which they can be added, those of one record together."""
@@ -87,7 +96,7 @@ class StagedRows:
 
     def _create_tables(self) -> None:
         self._db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-        self._db.execute("PRAGMA cache_size = -32768; PRAGMA foreign_keys = ON")
+        self._db.execute("PRAGMA cache_size = -8192; PRAGMA foreign_keys = ON")
         for migration in known_migrations():
             self._db.execute(migration.sql)
         self._db.execute("CREATE TABLE staged_order (number INTEGER PRIMARY KEY, id TEXT NOT NULL)")
@@ -125,6 +134,17 @@ class StagedRows:
                 f"the import has a block {block[0]} without its value in the history; "
                 "export it again from the original store"
             )
+
+
+def _open_temporary() -> tuple[apsw.Connection, Path]:
+    """Return an empty database that only this process can read, and its path until it is closed."""
+    handle, name = tempfile.mkstemp(prefix="recollect-import-")  # with mode 0600
+    os.close(handle)
+    path = Path(name)
+    db = apsw.Connection(name)
+    if os.name == "posix":
+        path.unlink()  # it stays open, and disappears with the process
+    return db, path
 
 
 def _key_order(db: apsw.Connection, table: str) -> str:
