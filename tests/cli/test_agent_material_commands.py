@@ -306,10 +306,12 @@ def test_search_without_a_command_finds_memories(run: Run, kept: str) -> None:
 
 
 def test_a_session_that_is_found_is_shown_by_what_was_asked_in_it(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "talk.txt"
-    path.write_text(
-        "User: Why does the walnut importer drop rows?\nAssistant: I will look at it.\n"
-    )
+    path = tmp_path / "talk.json"
+    messages = [
+        {"role": "user", "content": "Why does the walnut importer drop rows?"},
+        {"role": "assistant", "content": "I will look at it."},
+    ]
+    path.write_text(json.dumps(messages))
     output_of(run("capture", str(path), "--work"))
 
     shown = output_of(run("search", "walnut importer"))

@@ -95,7 +95,7 @@ def test_a_file_is_captured_and_says_what_comes_next(run: Run, talk: Path) -> No
 def test_captured_with_work_it_is_read_at_once(run: Run, talk: Path) -> None:
     result = run("capture", talk, "--project", "site", "--work")
 
-    assert "done: 3 extracted, 1 active, 2 held" in result.stdout
+    assert "done: 2 extracted, 2 held" in result.stdout
     assert "Review the candidates with: recollect inbox" in result.stdout
     assert "pending" not in result.stdout
     assert {one["content"] for one in in_inbox(run)} == {PNPM, PORTO}

@@ -6,10 +6,10 @@ from itertools import product
 from recollect.domain.candidate import (
     BY_AGENT_FLAG,
     CORRECTION_FLAG,
+    EXPLICIT_FLAG,
     INSTRUCTION_FLAG,
     MODEL_RULE,
     UPDATE_FLAG,
-    WISH_FLAG,
 )
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import (
@@ -153,7 +153,7 @@ def test_what_the_user_asks_to_remember_becomes_active(
     confidence: float,
     verdict: type[Verdict],
 ) -> None:
-    asked = candidate(kind, voice, confidence=confidence, flags=(WISH_FLAG,))
+    asked = candidate(kind, voice, confidence=confidence, flags=(EXPLICIT_FLAG,))
 
     assert isinstance(judge(asked, standing), verdict)
 

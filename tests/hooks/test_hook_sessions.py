@@ -15,7 +15,7 @@ from server_process import run_server
 
 pytestmark = pytest.mark.door
 
-DECIDED = "Let's go with PostgreSQL because we need JSON columns."
+DECIDED = "From now on, let's go with PostgreSQL because we need JSON columns."
 SAID = [
     ("user", "Hello, let's look at the billing service."),
     ("user", DECIDED),

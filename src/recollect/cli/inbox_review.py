@@ -14,6 +14,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import print_text, safe
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Status
+from recollect.domain.transcript import Voice
 from recollect.errors import RecollectError
 
 _KEYS = (
@@ -128,6 +129,8 @@ def _candidate_lines(candidate: InboxItem, number: int, total: int) -> Iterator[
     for evidence in memory.evidence[:3]:
         yield f"  [green]“{safe(evidence.quote)}”[/green]"
     speaker = f"said by {candidate.voice} in " if candidate.voice else "from "
+    if candidate.voice == Voice.PASTED:
+        speaker = "perhaps pasted, in "
     yield f"  [dim]{speaker}{safe(candidate.source)}[/dim]"
     # The decision covers all duplicates, so every wording is shown, each once.
     duplicates = candidate.duplicates

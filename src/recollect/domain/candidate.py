@@ -16,7 +16,9 @@ CORRECTION_FLAG = "correction"  # the text says that an earlier statement is wro
 BY_AGENT_FLAG = "by-agent"  # an agent wrote the memory itself
 UPDATE_FLAG = "update"  # the text says that something has changed
 MODEL_RULE = "model"  # the rule of a statement that a language model worded
-WISH_FLAG = "wish"  # the user asked to remember it: "remember that …", "from now on …", "always …"
+EXPLICIT_FLAG = (
+    "explicit"  # the user asked to remember it: "remember that …", "from now on …", "always …"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from recollect.domain.candidate import (
     BY_AGENT_FLAG,
     CORRECTION_FLAG,
+    EXPLICIT_FLAG,
     INSTRUCTION_FLAG,
     MODEL_RULE,
-    WISH_FLAG,
 )
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.source import SourceKind
@@ -95,7 +95,7 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
     by_user = voice == Voice.USER
     if candidate.type is MemoryType.EPISODE and by_user:
         return Promote("a record of a session")
-    is_explicit = by_user and WISH_FLAG in flags
+    is_explicit = by_user and EXPLICIT_FLAG in flags
     if facts.corrects_active and (is_explicit or (by_user and CORRECTION_FLAG in flags)):
         return Promote("the user put it right")
     if facts.has_conflict:

@@ -13,7 +13,7 @@ scopes of letta-update and confirmed on the other half; benchmarks/consolidation
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG, WISH_FLAG
+from recollect.domain.candidate import CORRECTION_FLAG, EXPLICIT_FLAG, UPDATE_FLAG
 from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
@@ -166,7 +166,7 @@ def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradi
     conflicts.sort(key=lambda item: (-item[0], item[3] == NEGATED, -item[1], item[2].id))
     is_certain, _, best, why = conflicts[0]
     later = candidate.observed_at >= best.observed_at
-    is_explicit = not {CORRECTION_FLAG, UPDATE_FLAG, WISH_FLAG}.isdisjoint(flags)
+    is_explicit = not {CORRECTION_FLAG, UPDATE_FLAG, EXPLICIT_FLAG}.isdisjoint(flags)
     corrects = is_certain and later and is_explicit
     # Of inferred conflicts only the most similar counts; every parsed one does.
     others = tuple(memory for certain, _, memory, _ in conflicts[1:] if certain)

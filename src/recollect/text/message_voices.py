@@ -31,7 +31,8 @@ MAX_TAGS = 2_000  # a text with more is a document, not a message
 
 # <context> … </context>, or [CONTEXT] … [/CONTEXT]
 _TAG = re.compile(
-    r"[<\[](?P<close>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>\[\]]*)?(?P<empty>/?)[>\]]"
+    r"<(?P<close>/?)(?P<name>[A-Za-z][\w.:-]*)(?:\s[^<>]*)?(?P<empty>/?)>"
+    r"|\[(?P<close_bracket>/?)(?P<bracket_name>[A-Z][A-Z_ ]{2,30})\]"
 )
 # Words before a colon after which the user's own sentence follows; any other label may introduce
 # the text of somebody else.
@@ -126,10 +127,19 @@ def _injected_length(text: str) -> int:
 def _tagged_blocks(text: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the span of each outermost block between tags after *start*."""
     tags = list(islice(_TAG.finditer(text, start), MAX_TAGS))
-    last_close = {tag["name"].casefold(): tag.end() for tag in tags if tag["close"]}
+    last_close = {_tag_name(tag): tag.end() for tag in tags if _is_closing(tag)}
     position = 0
     for tag in tags:
-        end = last_close.get(tag["name"].casefold(), 0)
-        if tag.start() >= position and not tag["close"] and not tag["empty"] and end > tag.start():
+        end = last_close.get(_tag_name(tag), 0)
+        is_opening = not _is_closing(tag) and not tag["empty"]
+        if is_opening and position <= tag.start() < end:
             yield tag.start(), end
             position = end
+
+
+def _tag_name(tag: re.Match[str]) -> str:
+    return (tag["name"] or tag["bracket_name"]).casefold()
+
+
+def _is_closing(tag: re.Match[str]) -> bool:
+    return bool(tag["close"] or tag["close_bracket"])

@@ -179,7 +179,7 @@ def _user_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
     for number, (sentence, plain_text) in enumerate(_sentences(message)):
         section, weight = _classify(sentence, plain_text, among_people=bool(message.name))
         if is_pasted and not is_question(plain_text):
-            # Somebody else's sentence must not be told as the user's decision or wish.
+            # Somebody else's sentence must not be told as the user's decision.
             yield _line(Heading.FOUND, f"{PERHAPS_PASTED}: {sentence}", message, weight)
             continue
         if section is Heading.ASKED and last:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from recollect.domain.candidate import (
     CORRECTION_FLAG,
+    EXPLICIT_FLAG,
     INSTRUCTION_FLAG,
     UPDATE_FLAG,
-    WISH_FLAG,
     ExtractedStatement,
     VoicedSpan,
 )
@@ -21,7 +21,7 @@ from recollect.domain.transcript import Voice
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.source_text import SourceTurn
 from recollect.text.decision_details import alternatives_in, observed_at, rationale_in
-from recollect.text.explicit_wish import asks_to_remember, is_explicit_wish
+from recollect.text.explicit_request import asks_to_remember, is_explicit_request
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import (
@@ -38,7 +38,7 @@ from recollect.text.statement_parser import content_words
 
 MIN_WORDS = 3
 SPECIFIC_CONFIDENCE = 0.55  # a plain statement that names or counts something
-NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a wish to remember it, that matches no rule
+NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
 CORRECTED_CONFIDENCE = 0.85  # a correction
 
 _OBJECTION = LazyPattern(
@@ -133,14 +133,14 @@ def _statement_in_sentence(
     kind = (
         _classify(rest, mode, is_correction)
         or _classify_specific(sentence.text, rest)
-        or _classify_wish(whole, rest)
+        or _classify_remember_request(whole, rest)
     )
     if kind is None or is_joke(text) or _NOT_A_FACT.match(text):
         return None
     rule, memory_type, confidence = kind
     flags = content_flags(text)
-    if sentence.turn.voice is Voice.USER and is_explicit_wish(whole):
-        flags = (WISH_FLAG, *flags)
+    if sentence.turn.voice is Voice.USER and is_explicit_request(whole):
+        flags = (EXPLICIT_FLAG, *flags)
     if _UPDATE.search(rest):
         flags = (UPDATE_FLAG, *flags)
     if is_correction:
@@ -177,14 +177,14 @@ def _classify_specific(written: str, text: str) -> Classification | None:
     return "specific", memory_type, SPECIFIC_CONFIDENCE
 
 
-def _classify_wish(whole: str, text: str) -> Classification | None:
+def _classify_remember_request(whole: str, text: str) -> Classification | None:
     """Classify a statement that the user asks to remember, whatever it is about."""
     if not asks_to_remember(whole) or len(content_words(text)) < MIN_WORDS:
         return None
     if is_question(text) or is_supposition(text) or is_reported_speech(text):
         return None
     memory_type = MemoryType.PROFILE if _FIRST_PERSON.search(text) else MemoryType.PROJECT
-    return "wish", memory_type, NOTE_CONFIDENCE
+    return "remember", memory_type, NOTE_CONFIDENCE
 
 
 def _build_statement(

@@ -79,8 +79,8 @@ def parse(text: str) -> Transcript:
         messages = _messages_at_labels(lines, same_style)
         before = [line for line in lines[: same_style[0].line] if line.strip()]
         if _is_dialogue(same_style, messages, before):
-            said = [_with_doubt(message) for message in messages if message.text]
-            spoken = (*_preamble(before), *said)
+            speeches = [_with_doubt(message) for message in messages if message.text]
+            spoken = (*_preamble(before), *speeches)
             started_at = first_timestamp(spoken)
             return Transcript(messages=spoken, format=DIALOGUE, started_at=started_at)
     return Transcript(messages=(TranscriptMessage(Voice.USER, text),), format=TEXT)

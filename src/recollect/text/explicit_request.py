@@ -2,14 +2,15 @@
 Detect sentences in which the user asks for something to be remembered or always done.
 
 "Remember that …", "from now on …", "always …" and their like. A statement alone ("we use Postgres")
-is not a wish, however certain it sounds.
+is not a request, however certain it sounds.
 """
 
 from recollect.text.lazy_pattern import LazyPattern
 
 _START = (
     r"^(?:(?:ok|okay|so|and|also|but|yes|yeah|hey|hi|please|pls|well|then|btw|by the way"
-    r"|one more thing|another thing|just|for next time|could you|can you|i want you to|i'd like you to|you should"
+    r"|one more thing|another thing|just|for next time|could you|can you"
+    r"|i want you to|i'd like you to|you should"
     r"|you must|make sure to|be sure to)\b[\s,:;.!–—-]*)*"
 )
 _ASKS_TO_REMEMBER = LazyPattern(
@@ -19,7 +20,8 @@ _ASKS_TO_REMEMBER = LazyPattern(
     rf"{_START}(?:keep|bear) in mind\b",
     rf"{_START}(?:note|please note)(?: that|:| for later:)",
     r"\b(?:please (?:never |don't )?(?:remember|forget|note|keep in mind)"
-    r"|write (?:it|this|that) down|(?:save|add|store|put|keep) (?:it|this|that) (?:to|in|into) (?:your |the )?memory"
+    r"|write (?:it|this|that) down|(?:save|add|store|put|keep) (?:it|this|that) (?:to"
+    r"|in|into) (?:your |the )?memory"
     r"|keep (?:it|this|that) in mind|never forget (?:it|this|that)|so (?:please )?remember"
     r"|remember (?:it|this|that) for)\b",
 )
@@ -37,6 +39,6 @@ def asks_to_remember(text: str) -> bool:
     return bool(_ASKS_TO_REMEMBER.search(text))
 
 
-def is_explicit_wish(text: str) -> bool:
+def is_explicit_request(text: str) -> bool:
     """Return whether the normalised sentence *text* asks to remember it, or to do it always."""
     return asks_to_remember(text) or bool(_STANDING_ORDER.search(text))

@@ -1,6 +1,6 @@
-"""Wishes to remember, and statements that are none."""
+"""Requests to remember something, and statements that are none."""
 
-from recollect.text.explicit_wish import asks_to_remember, is_explicit_wish
+from recollect.text.explicit_request import asks_to_remember, is_explicit_request
 from recollect.text.sentence_classifier import normalize_sentence
 from tables import each_row
 
@@ -18,9 +18,9 @@ from tables import each_row
         "This is serious, please never forget it: no sesame in the building",
     ],
 )
-def test_asking_to_remember_is_a_wish(text: str) -> None:
+def test_asking_to_remember_is_a_request(text: str) -> None:
     assert asks_to_remember(normalize_sentence(text))
-    assert is_explicit_wish(normalize_sentence(text))
+    assert is_explicit_request(normalize_sentence(text))
 
 
 @each_row(
@@ -39,8 +39,8 @@ def test_asking_to_remember_is_a_wish(text: str) -> None:
         "By default use UTC.",
     ],
 )
-def test_a_standing_order_is_a_wish(text: str) -> None:
-    assert is_explicit_wish(normalize_sentence(text))
+def test_a_standing_order_is_a_request(text: str) -> None:
+    assert is_explicit_request(normalize_sentence(text))
     assert not asks_to_remember(normalize_sentence(text))
 
 
@@ -59,5 +59,5 @@ def test_a_standing_order_is_a_wish(text: str) -> None:
         "The staging server listens on port 8080 now.",
     ],
 )
-def test_a_statement_is_not_a_wish(text: str) -> None:
-    assert not is_explicit_wish(normalize_sentence(text))
+def test_a_statement_is_not_a_request(text: str) -> None:
+    assert not is_explicit_request(normalize_sentence(text))

@@ -1,5 +1,5 @@
 """
-What the user types is learnt, in the format of every client: wishes at once, the rest after review.
+What the user types is learnt, in the format of every client: requests to remember at once.
 
 The counterpart of the injection corpus: rules that learn nothing would pass that one.
 """
