@@ -75,8 +75,7 @@ SETTINGS = {
     "max_connections": "The most connections at once; fewer if fewer files may be open. If there "
     "are more, connections that wait for their client are closed.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
-    "keep_retrievals_mb": "How large the log of retrievals may be, in megabytes; the oldest go first. "
-    "0: no limit.",
+    "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
     "single_user": "If true, all agents serve one user: facts told to a named agent may become "
     "global.",
 }

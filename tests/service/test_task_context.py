@@ -16,6 +16,7 @@ from conversation_messages import (
 )
 from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Retrieval
 from recollect.domain.context_bundle import SectionName
+from recollect.service.read import MAX_DROPPED
 from support import FakeClock, open_memory
 
 BUDGETS = (50, 200, 2_000, 200_000)
@@ -508,10 +509,16 @@ def test_the_log_says_what_was_given_and_what_was_dropped_and_why(
     outcomes = {hit.memory_id: hit.outcome for hit in retrieval.hits}
     items = {item.item_id: item.outcome for item in retrieval.context}
 
-    assert bundle.dropped
-    for item in bundle.dropped:
-        outcome = outcomes[item.item_id] if item.kind == "memory" else items[item.item_id]
-        assert outcome == f"dropped: {item.reason}"
+    dropped = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
+    left_out = [item_id for item_id in dropped if item_id not in outcomes | items]
+    assert dropped
+    assert {item_id: dropped[item_id] for item_id in outcomes if item_id in dropped} == {
+        item_id: outcome for item_id, outcome in outcomes.items() if item_id in dropped
+    }
+    assert sum(outcome != "returned" for outcome in outcomes.values()) == MAX_DROPPED
+    [note] = [note for note in retrieval.notes if "more candidates were dropped" in note]
+    assert int(note.split()[0]) >= len(left_out) > 0  # those below the threshold count too
+    assert all(items[item.item_id] for item in bundle.dropped if item.kind != "memory")
     for citation in bundle.citations:
         assert outcomes[citation.memory_id] == "returned"
     assert {block.id for block in bundle.blocks} <= items.keys()

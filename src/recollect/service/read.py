@@ -6,7 +6,6 @@ retrieval is queued and written soon after; it can be explained at once. If the 
 is no retrieval id; if the query cannot be embedded, search goes by words and the log says so.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -41,9 +40,8 @@ from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
 
+MAX_DROPPED = 20  # results that were not returned, in a logged retrieval
 FLUSH_S = 0.5  # how long `explain` waits until the latest retrievals are counted too
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +290,16 @@ def log_query(
     notes: Sequence[str],
     context: Sequence[LoggedItem] = (),
 ) -> str | None:
-    """Log a query with its results; return the retrieval id, or None if that failed."""
+    """
+    Log a query with its results; return the retrieval id, or None if that failed.
+
+    All results that were returned are logged, and the best MAX_DROPPED of the others.
+    """
+    dropped = [hit for hit in hits if hit.outcome != "returned"][MAX_DROPPED:]
+    if dropped:
+        left_out = {hit.rank for hit in dropped}
+        hits = [hit for hit in hits if hit.rank not in left_out]
+        notes = [*notes, f"{len(dropped)} more candidates were dropped; ask why_not about one"]
     retrieval = Retrieval(
         id=services.clock.new_id(),
         verb=verb,
