@@ -459,6 +459,16 @@ HOSTILE: dict[str, tuple[str, set[str]]] = {
     ),
     "starts of a web token": ("eyJ-" * (LONG // 4), set()),
     "starts of a key": ("sk-" * (LONG // 3), set()),
+    "assignments": ("token=" * (LONG // 6), {"assigned-secret"}),
+    "nouns": ("password " * (LONG // 36), set()),
+    "nouns and verbs": ("password is " * (LONG // 48), set()),
+    "backslashes": ("\\" * LONG, set()),
+    "escaped letters": ("\\u0041" * (LONG // 6), set()),
+    "escaped percent signs": ("%25" * (LONG // 3), set()),
+    "options": ("--password " * (LONG // 44), set()),
+    "users": ("://a:" * (LONG // 5), set()),
+    "cookies": ("cookie: a=b;" * (LONG // 12), set()),
+    "nouns of another language": ("密码是" * (LONG // 12), set()),
 }
 
 

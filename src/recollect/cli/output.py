@@ -139,11 +139,11 @@ def visible(text: str) -> str:
     return _replace_invisible(_CONTROL.sub("�", text), lambda char: f"<U+{ord(char):04X}>")
 
 
-def _replace_invisible(text: str, shown: Callable[[str], str]) -> str:
+def _replace_invisible(text: str, replacement: Callable[[str], str]) -> str:
     if text.isascii():
         return text
     return _INVISIBLE.sub(
-        lambda match: match[0] if _is_part_of_writing(match) else shown(match[0]), text
+        lambda match: match[0] if _is_part_of_writing(match) else replacement(match[0]), text
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from recollect.text.redact_issued_keys import SecretSpan
 from recollect.text.redact_values import is_ordinary_word, is_placeholder, looks_random
+from recollect.text.redact_words import OTHER_KEYS
 
 KIND = "password"
 
@@ -34,6 +35,7 @@ _NOUNS_OF: dict[str, str] = {
         "secreto, トークン, シークレット, apiキー, "
         "秘密鍵, アクセスキー, 令牌, 密钥, 密鑰, 金鑰, 秘钥, 私钥, 暗号"
     ),
+    "any key": "key",
     "login": (
         "login, log in, creds, credentials, zugangsdaten, identifiants, credenciales, "
         "ログイン, 账号"
@@ -52,7 +54,7 @@ _VERB = (
     r"(?:is(?: now)?|was|are|will be|'s|’s|=|:|->|→|=>|lautet|ist(?: jetzt)?|heißt|war|sind|est"
     r"|c['’]est|sera|était|sont|es|era|será|son)(?:\s?:)?"
 )
-_GAP = r"(?P<gap>s?(?:[ \u00a0]?,)?(?:[ \u00a0]+[^\s.,:;!?\"“„«=→]{1,24}){0,6}?)"
+_GAP = r"(?P<gap>s?(?:\*\*|__)?(?:[ \u00a0]?,)?(?:[ \u00a0]+[^\s.,:;!?\"“„«=→]{1,24}){0,6}?)"
 _TOLD = re.compile(
     rf"{_GAP}(?:[ \u00a0]*(?P<verb>{_VERB})[ \u00a0]+|[ \u00a0]*(?P<colon>[:=：＝])[ \u00a0]*)"
     rf"(?:{_QUOTED}|{_BARE})"
@@ -64,6 +66,7 @@ _CHANGE = re.compile(
     r"(?i)\b(?:chang|set\b|reset|updat|rotat|cambi|änder|geändert|setz|gesetzt|actualic|pus)"
 )
 _THEN = re.compile(r" (?:to|auf|en|a|à|zu) (?P<bare>[!#-&(-+\--:=?-\[\]-_a-~]{5,400})")
+_IS_KEY = re.compile(r" (?:is|was|ist|est|es):? [\"'`]?(?P<bare>[A-Za-z0-9]{16,400})(?![\w-])")
 _DIRECT = re.compile(rf"(?P<gap>)(?P<verb>)[ \u00a0]+(?![:=(\[])(?:{_QUOTED}|{_BARE})")
 _CJK_AFTER = re.compile(
     r"(?P<gap>[^\s!-~。、，「『“：＝は是为為]{0,8})(?:[ \u3000]*"
@@ -124,6 +127,9 @@ def _values(text: str, at: int, end: int, noun: str) -> Iterator[tuple[int, int]
         if any(char.isdigit() for char in match["bare"]):
             yield match.span("bare")
         return
+    if nature == "any key":
+        yield from _any_key(text, at, end)
+        return
     cjk = bool(_CJK.match(noun[-1]) or _CJK.match(text, end))
     for pattern in (_CJK_AFTER,) if cjk else (_TOLD, _CHANGED, _DIRECT):
         if pattern is _CHANGED and not _CHANGE.search(text, max(0, at - 40), end + 60):
@@ -137,6 +143,14 @@ def _values(text: str, at: int, end: int, noun: str) -> Iterator[tuple[int, int]
     if before and _is_random_value(before["bare"]):
         start = at - len(window) + before.start("bare")
         yield start, start + len(before["bare"])
+
+
+def _any_key(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield what a key "is", if it is long and random and the key is not a public or cache key."""
+    match = _IS_KEY.match(text, end)
+    word_before = re.split(r"[^a-z]", text[max(0, at - 16) : at].casefold().rstrip())[-1]
+    if match and word_before not in OTHER_KEYS and _is_random_value(match["bare"]):
+        yield match.span("bare")
 
 
 def _told_spans(
@@ -158,7 +172,7 @@ def _told_spans(
     if value.isdigit():
         if has_verb and ends and nature in ("pin", "password"):
             yield span
-    elif _is_random_value(value) and (nature != "key" or has_verb or cjk):
+    elif _is_random_value(value) and (nature != "key" or has_verb or cjk or _is_long_key(value)):
         yield span
         if second := _THEN.match(text, span[1]):
             yield second.span("bare")
@@ -173,7 +187,7 @@ def _is_quoted_secret(value: str, nature: str, *, has_verb: bool) -> bool:
         return nature == "password" and has_verb and value.count(" ") >= 2
     if _is_random_value(value):
         return True
-    return nature == "password" and len(value) > 3 and not is_ordinary_word(value)
+    return nature == "password" and _is_word(value) and not is_ordinary_word(value)
 
 
 def _is_random_value(value: str) -> bool:
@@ -189,7 +203,16 @@ def _is_word_secret(value: str, rest: str, gap: str, *, ends: bool) -> bool:
     """Return whether a word without digits is the password itself, and not said of it."""
     if not ends or _CLAUSE_GOES_ON.match(rest) or "?" in rest[:2] or len(gap.split()) > 4:
         return False
-    return len(value) > 4 and value.isascii() and not is_ordinary_word(value)
+    return len(value) > 4 and _is_word(value) and not is_ordinary_word(value)
+
+
+def _is_long_key(value: str) -> bool:
+    """Return whether *value* is so long and mixed that it needs no verb before it."""
+    return len(value) >= 16 and value.isalnum()
+
+
+def _is_word(value: str) -> bool:
+    return len(value) > 3 and value.isascii() and "_" not in value  # an underscore is from code
 
 
 def _is_prose(value: str) -> bool:

@@ -37,6 +37,10 @@ _NOT_A_SECRET = re.compile(
     r"|^(?:[A-Z]?[a-z]+\()|\[redacted"
 )
 _CHUNK = re.compile(r"[A-Z]?[a-zà-ÿ]+|[A-Z]+(?![a-z])")
+# Pairs of letters that are in hardly any word of a European language.
+_RARE_PAIR = re.compile(
+    "q[^u]|[jv][bcdfgjkmpqtwxz]|[bcdfgjkmpqtvwxz][qx]|z[bcdfgjkpqrsvx]|[bcghkpqtvwxz]j"
+)
 _VOWELS = frozenset("aeiouyäöüáéíóúàèâêô")
 
 
@@ -83,11 +87,13 @@ def _letters_look_random(value: str) -> bool:
     if not letters.islower() and not letters.isupper():
         chunks = _CHUNK.findall(value)
         odd = sum(len(chunk) < 3 or _VOWELS.isdisjoint(chunk.casefold()) for chunk in chunks)
-        return len(letters) >= 8 and len(chunks) > 2 and odd / len(chunks) >= 0.3
+        return len(letters) >= 8 and odd > 1 and odd / len(chunks) >= 0.3
     folded = letters.casefold()
     run = longest = 0
     for char in folded:
         run = 0 if char in _VOWELS else run + 1
         longest = max(longest, run)
     vowels = sum(char in _VOWELS for char in folded)
+    if len(folded) == len(value) >= 10 and _RARE_PAIR.search(folded):
+        return True
     return "-" not in value and "_" not in value and (longest >= 6 or vowels / len(folded) < 0.1)
