@@ -111,6 +111,23 @@ def test_a_store_of_the_first_release_keeps_everything(
     assert checked.ok, checked.problems
 
 
+def test_an_upgraded_store_knows_its_exports_and_has_nothing_unfinished(
+    old: Path, tmp_path: Path, clock: FakeClock
+) -> None:
+    exported = tmp_path / "export.jsonl"
+    with open_memory(old, clock=clock) as rec:
+        rec.export(exported)
+        imported = rec.import_(exported)
+        talk = rec.conversations.start(agent="bob")
+        rec.conversations.append(talk, "user", "hello")
+        removed = rec.conversations.delete(talk).removed
+
+        assert imported.trusted
+        assert imported.added == {}
+        assert removed["messages"] == 1
+        assert rec.maintenance.status().unfinished == ()
+
+
 def test_before_it_is_upgraded_a_copy_is_made_for_its_owner_only(
     old: Path, clock: FakeClock
 ) -> None:
