@@ -73,7 +73,7 @@ def check_operations(files: StoreFiles, damaged: Path, flip: BitFlip) -> None:
                 operation(rec, files)
             except RecollectError as error:
                 is_refused_write = isinstance(error, StoreDamaged) and name in ("write", "rebuild")
-                if not is_refused_write or "recollect repair" not in str(error):
+                if not is_refused_write or "run `recollect re" not in str(error):
                     pytest.fail(f"{flip}: {name}: {error!r}")
 
 

@@ -110,7 +110,8 @@ def open_rescued(path: Path, clock: Clock) -> tuple[ReadOnlySource, int]:
         os.close(descriptor)
         report = rescue(path, copy, clock, is_open=True)
         _migrate(copy, clock)
-        reason = f"{path} is damaged ({'; '.join(report.describe())}); run `recollect repair`"
+        remedy = "rebuild" if report.only_indexes else "repair"
+        reason = f"{path} is damaged ({'; '.join(report.describe())}); run `recollect {remedy}`"
         source = ReadOnlySource(
             path=copy, reason=reason, is_immutable=True, folder=folder, report=report
         )
