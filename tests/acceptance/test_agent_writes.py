@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +83,7 @@ def test_every_door_of_an_agent_leaves_what_others_are_told_as_it_is(
             rec.agents.create(name)
         observation = {"name": "Main", "entityType": "branch", "observations": [POISON]}
         graph = Caller(project="site", profile="memory-graph")
-        doors = {
+        doors: dict[str, Callable[[], Any]] = {
             "remember": lambda: call_values(
                 in_process_server(rec), "remember", content=POISON, type="profile"
             ),

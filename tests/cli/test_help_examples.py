@@ -203,7 +203,7 @@ def test_shell_completion_offers_commands_options_and_values() -> None:
     assert complete("search", "conv") == {"conversations"}
     assert {"--project", "--type", "--json"} <= complete("search", "pnpm", "--")
     assert "decision" in complete("add", "x", "--type", "d")
-    assert complete("inbox", "pro") == {"promote"}
+    assert complete("inbox", "prom") == {"promote"}
 
 
 @pytest.mark.door
