@@ -69,9 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     with TemporaryDirectory(prefix="recollect-log-") as folder:
         db = Path(folder) / "memory.db"
-        asked = fill(db)
-        sizes = measure_bytes(db, asked)
-        shares = [measure_share(db, asked, writers) for writers in WRITERS]
+        question_list = fill(db)
+        sizes = measure_bytes(db, question_list)
+        shares = [measure_share(db, question_list, writers) for writers in WRITERS]
     report = render(sizes, shares, sys.argv[1:] if arguments is None else arguments)
     print(report)
     if options.write:
@@ -90,7 +90,7 @@ def fill(db: Path) -> list[ProjectQuestion]:
     return questions(memories, QUESTIONS, seed=2)
 
 
-def measure_bytes(db: Path, asked: Sequence[ProjectQuestion]) -> list[BytesPerQuestion]:
+def measure_bytes(db: Path, question_list: Sequence[ProjectQuestion]) -> list[BytesPerQuestion]:
     """Ask with each verb; return by how many bytes the log grew."""
     sizes = []
     with LocalRecollect(Settings(db=str(db))) as rec:
@@ -103,11 +103,13 @@ def measure_bytes(db: Path, asked: Sequence[ProjectQuestion]) -> list[BytesPerQu
         }
         for verb, ask in verbs.items():
             before = log_size(rec)
-            for question in asked:
+            for question in question_list:
                 ask(question)
             grown = log_size(rec) - before
             sizes.append(
-                BytesPerQuestion(verb=verb, questions=len(asked), bytes=grown / len(asked))
+                BytesPerQuestion(
+                    verb=verb, questions=len(question_list), bytes=grown / len(question_list)
+                )
             )
     return sizes
 
@@ -121,7 +123,7 @@ def log_size(rec: LocalRecollect) -> int:
     return int(size or 0)
 
 
-def measure_share(db: Path, asked: Sequence[ProjectQuestion], writers: int) -> LoggedShare:
+def measure_share(db: Path, question_list: Sequence[ProjectQuestion], writers: int) -> LoggedShare:
     """Ask for some seconds beside writing processes; return how many questions were logged."""
     command = [sys.executable, "-c", _WRITE, str(db), str(ASKING_S + 1.0)]
     processes = [
@@ -137,7 +139,7 @@ def measure_share(db: Path, asked: Sequence[ProjectQuestion], writers: int) -> L
         rec.search("warm up")
         ends_at = time.monotonic() + ASKING_S
         while time.monotonic() < ends_at:
-            question = asked[len(ids) % len(asked)]
+            question = question_list[len(ids) % len(question_list)]
             started_at = time.monotonic()
             bundle = rec.context_for(question.text, project=question.project)
             slowest_s = max(slowest_s, time.monotonic() - started_at)

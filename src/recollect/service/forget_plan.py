@@ -73,8 +73,10 @@ class ForgetPlan:
 def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
     """Find everything that has the words of a memory."""
     memory = require_memory(tables, memory_id)
-    said = ForgottenWords(phrases_of(statement_texts(memory)))
-    others = [other for other in _memories_that_say(tables, said, memory) if not _is_record(other)]
+    statement = ForgottenWords(phrases_of(statement_texts(memory)))
+    others = [
+        other for other in _memories_that_say(tables, statement, memory) if not _is_record(other)
+    ]
     former = _former_versions(tables, memory)
     going = {other.id for other in others if _goes_too(other, memory)}
     staying = [other for other in others if other.id not in going]
@@ -128,8 +130,10 @@ def has_words(words: ForgottenWords, cell: TextCell) -> bool:
 def retrievals_with(tables: Tables, words: ForgottenWords, gone: Set[str]) -> Iterator[str]:
     """Yield the ids of the logged retrievals that met an item in *gone*, or ask with *words*."""
     met = {some_id for some_id, ids in tables.retrievals.result_ids() if not gone.isdisjoint(ids)}
-    asked = {some_id for some_id, query in tables.retrievals.queries() if words.occur_in(query)}
-    yield from sorted(met | asked)
+    with_words = {
+        some_id for some_id, query in tables.retrievals.queries() if words.occur_in(query)
+    }
+    yield from sorted(met | with_words)
 
 
 def views_with(tables: Tables, words: ForgottenWords) -> Iterator[str]:
