@@ -38,6 +38,7 @@ from recollect import (
 )
 from recollect.client.learning import ENTER_TIMEOUT_S as BY_ITSELF_S
 from recollect.client.recall import MAX_PARALLEL
+from recollect.store.sqlite.connection import connect as sqlite_connect
 from support import open_memory
 from vendor_calls import ask_chat, make_async_client, make_client, openai_client, question
 from vendor_server import VendorServer, default_text
@@ -455,8 +456,8 @@ def test_a_store_file_that_cannot_be_opened_costs_one_warning_and_no_call(
     if trouble == "damaged":
         path.write_bytes(path.read_bytes()[:100] + b"\xff" * 20_000)
     elif trouble == "newer":
-        db = apsw.Connection(str(path))
-        db.execute("INSERT INTO migrations VALUES (9999, 'later', 'x', 0)")
+        db = sqlite_connect(path)
+        db.execute("INSERT INTO migrations SELECT max(number) + 1, 'later', 'x', 0 FROM migrations")
         db.close()
 
     with (
