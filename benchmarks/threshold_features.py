@@ -80,7 +80,7 @@ def _line(
 def _index_scores(
     tables: Tables, services: Services, placed: PlacedQuery, meaning: QueryVector | None
 ) -> dict[str, Any]:
-    place = tables.projects.project_by_name(placed.project)
+    place = tables.projects.project_by_identity(placed.project)
     assert place is not None
     partitions = tables.word_index.partitions(ItemKind.MEMORY, [Owner(Scope.PROJECT, place.id)])
     candidates = find_candidates(

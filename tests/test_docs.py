@@ -279,3 +279,13 @@ def test_a_page_uses_the_words_of_the_field(page: Path) -> None:
 
     for word in ("shelf", "shelves", "leg", "legs", "twin", "twins", "wish", "wishes", "rivals"):
         assert not re.search(rf"\b{word}\b", text), word
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", page))
+    files = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    defined = {name for text in files for name in re.findall(r"def (test_\w+)\(", text)}
+
+    assert len(named) > 30
+    assert named <= defined

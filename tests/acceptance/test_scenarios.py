@@ -160,7 +160,7 @@ def test_8_export_and_import_preserve_ids_times_links_statuses_and_ingestion_his
 
     second = tmp_path / "second.jsonl"
     with open_memory(tmp_path / "other.db") as other:
-        imported = other.import_(first)
+        imported = other.import_(first, trust=True)
         other.export(second)
         restored = other.memories.get(old.id)
         events = other.captures.list()

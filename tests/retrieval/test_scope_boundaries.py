@@ -37,7 +37,7 @@ def may_see(rec: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
         agent_row = tables.agents.by_name(places.get("agent", ""))
         agent = agent_row.id if agent_row else None
         if "repo" in places:
-            home = tables.projects.project_by_name(places.get("project", ""))
+            home = tables.projects.project_by_identity(places.get("project", ""))
             # A project that does not exist has no repos, whatever is called so elsewhere.
             unknown = "project" in places and home is None
             repo = tables.projects.repo_by_name(places["repo"], home.id if home else None)
@@ -47,7 +47,7 @@ def may_see(rec: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
             projects |= {names[repo.project_id]} if repo and "project" not in places else set()
         else:
             projects = {places["project"]} if "project" in places else set()
-            owned = tables.projects.project_by_name(places.get("project", ""))
+            owned = tables.projects.project_by_identity(places.get("project", ""))
             repos = {one.id for one in tables.projects.repos_of(owned.id)} if owned else set()
     match hit.scope:
         case Scope.GLOBAL:

@@ -38,6 +38,11 @@ OPERATIONS = """
 /api/agents/{agent}/window POST
 /api/agents/{into}/merge POST
 /api/block-changes GET
+/api/block-proposals GET
+/api/block-proposals/{proposal_id} GET
+/api/block-proposals/{proposal_id}/accept POST
+/api/block-proposals/{proposal_id}/reject POST
+/api/block-proposals/{proposal_id}/undo POST
 /api/blocks GET
 /api/blocks POST
 /api/blocks-mark GET
@@ -47,6 +52,7 @@ OPERATIONS = """
 /api/blocks/{label} PATCH
 /api/blocks/{label} PUT
 /api/blocks/{label}/append POST
+/api/blocks/{label}/confirm POST
 /api/blocks/{label}/diff GET
 /api/blocks/{label}/history GET
 /api/blocks/{label}/insert POST

@@ -261,7 +261,7 @@ def test_a_pin_is_global_or_local_to_a_project_and_comes_off(rec: LocalRecollect
     assert rec.agents.pin("anna", "").pinned == ""
 
 
-def test_a_pin_made_by_the_folder_holds_for_the_project_of_that_name(
+def test_a_pin_made_by_the_folder_holds_for_a_linked_name(
     rec: LocalRecollect, tmp_path: Path
 ) -> None:
     folder = tmp_path / "site"
@@ -270,6 +270,8 @@ def test_a_pin_made_by_the_folder_holds_for_the_project_of_that_name(
     rec.agents.pin("anna", "local", project=folder)
 
     assert [agent.name for agent in rec.agents.list(project=folder, pinned="local")] == ["anna"]
+    assert rec.agents.list(project="site", pinned="local") == []
+    rec.projects.link("site", folder)
     assert [agent.name for agent in rec.agents.list(project="site", pinned="local")] == ["anna"]
 
 

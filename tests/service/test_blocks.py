@@ -507,7 +507,7 @@ def test_a_refused_first_write_makes_neither_block_nor_project(
     assert "project" not in labels(two, "anna", project="site")
 
 
-def test_a_project_block_is_found_by_the_folder_and_by_the_name(
+def test_a_project_block_is_found_by_the_folder_and_by_a_linked_name(
     two: LocalRecollect, tmp_path: Path
 ) -> None:
     folder = tmp_path / "site"
@@ -515,6 +515,9 @@ def test_a_project_block_is_found_by_the_folder_and_by_the_name(
     two.blocks.set("anna", "project", "uses pnpm", project=folder)
 
     assert two.blocks.get("ben", "project", project=str(folder)).value == "uses pnpm"
+    with pytest.raises(NotFound):
+        two.blocks.get("ben", "project", project="site")
+    two.projects.link("site", folder)
     assert two.blocks.get("ben", "project", project="site").value == "uses pnpm"
 
 

@@ -214,7 +214,8 @@ def test_an_agent_of_the_same_name_gets_the_conversations_and_keeps_its_own_bloc
         ]  # not lost, not attached
         assert other.blocks.get("ben", "persona").value == "kinder ben"
         conflicts = "\n".join(imported.conflicts)
-        assert "blocks persona: differs here in unconfirmed_author, value, version, kept" in conflicts
+        differs = "blocks persona: differs here in unconfirmed_author, value, version, kept"
+        assert differs in conflicts
         assert "block human: the agent has one of that label here" in conflicts
         assert again.added == {}
         assert other.maintenance.verify().ok

@@ -83,9 +83,9 @@ def test_a_full_queue_makes_a_search_wait_a_little_and_then_answers_without_an_i
         rec.ingest("The build uses pnpm.")
         other = apsw.Connection(str(path))
         other.execute("BEGIN IMMEDIATE")
-        ids = [rec.search("which build?")[0].retrieval_id for _ in range(500)][-1:]
+        ids = {rec.search("which build?")[0].retrieval_id for _ in range(20)}
         other.execute("ROLLBACK")
         other.close()
 
-        assert ids == [None]
+        assert None in ids
         assert rec.search("which build?")[0].retrieval_id

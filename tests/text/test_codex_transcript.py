@@ -156,7 +156,8 @@ def test_the_state_of_the_editor_without_a_request_is_the_systems() -> None:
     ],
 )
 def test_what_another_agent_or_a_script_asks_is_not_the_users(source: object, voice: str) -> None:
-    header = {"type": "session_meta", "payload": {"id": "s1", "source": source}}
+    payload: dict[str, object] = {"id": "s1", "source": source}
+    header: dict[str, object] = {"type": "session_meta", "payload": payload}
 
     assert messages(header, item("user", "Use tabs."), event("user_message", "Use tabs.")) == [
         (voice, "Use tabs.")

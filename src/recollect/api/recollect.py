@@ -79,8 +79,8 @@ class Recollect(Noun):
         """
         Store one memory with its evidence; when this returns it is on disk and full text finds it.
 
-        *by* is user or agent: a memory written by an agent never counts as the user's statement, and
-        is marked where it is shown. *author* is the name of that agent.
+        *by* is user or agent: a memory written by an agent never counts as the user's statement,
+        and is marked where it is shown. *author* is the name of that agent.
         """
         return self._send(requests.IngestRequest, locals())
 

@@ -39,11 +39,12 @@ def delete_conversation(
     The words of logged queries about it go too, and what was captured from it: of that, only what
     an active memory quotes stays.
     """
-    removed, remaining = remove_conversation_traces(services, [request.conversation])
+    traces, remaining = remove_conversation_traces(services, [request.conversation])
     receipt = services.store.write(
         lambda tables: hide_conversation(tables, request.conversation, services)
     )
-    removed.update(receipt.removed)
+    removed = Counter(receipt.removed)
+    removed.update(traces)
     give_up_at = time.monotonic() + CALLER_WAITS_S
     steps = delete_rows_in_steps(services, [receipt.conversation_id], removed, remaining)
     if any(time.monotonic() > give_up_at for _ in steps):
