@@ -210,10 +210,11 @@ def test_one_block_entered_in_many_threads_at_once_is_a_session_each(
 def test_a_block_can_be_entered_after_it_could_not_be(
     vendor: VendorServer, two_agents: LocalRecollect, tmp_path: Path
 ) -> None:
-    block = learning(agent="anna", server_url="http://127.0.0.1:9")
+    block = learning(agent="anna", server_url="http://127.0.0.1:9", required=True)
     for _ in range(2):
         with pytest.raises(ServerUnavailable):
             block.__enter__()
+        assert not hasattr(httpx2.Client.send, "__wrapped__")
     with openai_client(vendor) as client, learning(agent="anna", memory=two_agents):
         ask_chat(client, "Hello?")
 

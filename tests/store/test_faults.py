@@ -84,11 +84,16 @@ def test_a_lock_held_too_long_is_a_busy_error_and_searching_goes_on(
         with pytest.raises(StoreBusy, match="try again"):
             rec.ingest("cannot be written now")
         [hit] = rec.search("readable")
+        assert hit.retrieval_id is not None
+        waiting = rec.explain(hit.retrieval_id)  # not written yet
+        assert list(other.execute("SELECT id FROM retrievals")) == []
         other.execute("ROLLBACK")
+
         other.close()
 
-        assert hit.retrieval_id is None  # the log row could not be written; the answer came
         assert rec.ingest("can be written now").content == "can be written now"
+    with open_memory(path, words_only=True) as rec:
+        assert rec.explain(hit.retrieval_id) == waiting
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
