@@ -22,6 +22,7 @@ from support import open_memory
 DOORS = ("transcript", "learning", "mcp", "hook", "import", "file")
 
 
+@pytest.mark.fuzz
 def test_nothing_that_the_user_did_not_type_becomes_active_or_is_told_as_the_users(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:

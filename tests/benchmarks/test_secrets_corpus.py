@@ -1,5 +1,7 @@
 """The labelled secrets and look-alikes of the benchmark, as bounds that redaction must hold."""
 
+import pytest
+
 from benchmarks.secrets.__main__ import lookalike_outcomes, secret_outcomes, share
 from benchmarks.secrets.corpus import HALVES, read_lookalikes, read_secrets
 from recollect.text.redact import redact
@@ -12,6 +14,7 @@ def redacted_text(text: str) -> str:
     return redact(text).text
 
 
+@pytest.mark.fuzz
 @each_row("half", HALVES)
 def test_at_least_95_percent_of_the_secrets_are_gone_in_every_carrier(half: str) -> None:
     outcomes = list(secret_outcomes(half, redacted_text, TESTED_CARRIERS))
@@ -23,6 +26,7 @@ def test_at_least_95_percent_of_the_secrets_are_gone_in_every_carrier(half: str)
     assert {carrier: recall for carrier, recall in shares.items() if recall < 0.95} == {}
 
 
+@pytest.mark.fuzz
 @each_row("half", HALVES)
 def test_at_most_1_percent_of_the_look_alikes_change_in_any_carrier(half: str) -> None:
     outcomes = list(lookalike_outcomes(half, redacted_text, TESTED_CARRIERS))

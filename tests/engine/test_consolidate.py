@@ -401,6 +401,7 @@ def time_to_decide(said: str, before: str) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.fuzz
 @each_row("piece", ["I prefer ", "because because ", "no no no ", "is is is ", "A b "])
 def test_a_short_candidate_beside_a_long_text_is_decided_in_no_time(piece: str) -> None:
     assert time_to_decide("The staging port is 8081.", (piece * 50_000)[:50_000]) < 10

@@ -492,6 +492,7 @@ def time_to_find(message: str, mode: ExtractionMode) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.fuzz
 @each_row("piece", HOSTILE)
 @each_row("behind", ["", "x"])
 @each_row("mode", [TALK, NOTE], ids=["talk", "note"])

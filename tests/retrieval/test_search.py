@@ -255,6 +255,7 @@ def test_a_text_embedded_before_is_not_embedded_again(path: Path) -> None:
         assert rec.maintenance.status().waiting == 0
 
 
+@pytest.mark.fuzz
 def test_threads_write_and_search_at_once(path: Path) -> None:
     failures: list[BaseException] = []
     with open_memory(path) as rec:

@@ -501,6 +501,7 @@ def test_days_ago_count_the_days_of_the_askers_calendar(count: int, asked_at: da
     assert then.date() == asked_at.date() - timedelta(days=count)
 
 
+@pytest.mark.fuzz
 @each_row(
     "piece",
     [

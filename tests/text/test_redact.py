@@ -472,6 +472,7 @@ HOSTILE: dict[str, tuple[str, set[str]]] = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(("text", "kinds"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_long_hostile_text_is_read_in_time(text: str, kinds: set[str]) -> None:

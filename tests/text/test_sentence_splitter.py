@@ -3,6 +3,7 @@
 import itertools
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ def test_a_part_is_read_as_if_it_stood_alone(front: str, text: str, behind: str)
     assert [(first - at, last - at) for first, last in spans] == list(sentence_spans(text))
 
 
+@pytest.mark.fuzz
 @each_row(
     "piece",
     ["a ", "a. ", "\n", "- ", "1. ", "# ", "[ ] ", '"', ")", "e.g. ", f"{LONG}\n", f"{LONG}\na"],

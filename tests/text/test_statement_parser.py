@@ -312,6 +312,7 @@ def parsing_time(text: str) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.fuzz
 @each_row("piece", HOSTILE)
 @each_row("behind", ["", "x"])
 def test_a_long_text_is_parsed_quickly(piece: str, behind: str) -> None:

@@ -171,6 +171,7 @@ def test_every_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     assert text.startswith(counter.truncate(text, size - 1))
 
 
+@pytest.mark.fuzz
 @each_row("model", ["gpt-4o", ""])
 @each_row("text", ["a", " ", "\n", "9", "é", "ab", "a b ", "我", "👩\u200d"])
 def test_megabytes_of_repeated_text_are_counted_and_truncated_in_linear_time(
