@@ -40,8 +40,10 @@ pytestmark = [
 
 KILLS_FROM_OUTSIDE = 36
 KILLS_INSIDE_STATEMENTS = 24
-IN_A_ROW = 4  # on one store: a job that loses its worker more often is parked
+IN_A_ROW = 4  # on one store
 VM_STEPS = 50  # of SQLite's machine, between two moments at which a worker may die
+
+REQUEST = "From now on, write commit messages in English."
 
 T = TypeVar("T")
 Messages = list[dict[str, str]]
@@ -71,7 +73,7 @@ def said(*texts: str) -> Messages:
 
 
 def capture_talk(rec: LocalRecollect) -> None:
-    """Preferences, decisions with reasons, corrections, repetitions, contradictions, a note."""
+    """Preferences, decisions, requests, corrections, repetitions, contradictions, a note."""
     monday = (
         "I prefer tabs over spaces in Go code.",
         "We decided to use SQLite for the queue because it needs no server.",
@@ -79,7 +81,7 @@ def capture_talk(rec: LocalRecollect) -> None:
     )
     rec.capture_session(said(*monday), project="shop", session="monday")
     rec.capture_session(
-        said("I prefer tabs over spaces in Go code.", "I live in Lisbon."),
+        said("I prefer tabs over spaces in Go code.", "I live in Lisbon.", REQUEST),
         project="shop",
         session="tuesday",
     )
@@ -274,8 +276,8 @@ def driver() -> Iterator[Driver]:
 
 # ── what must be the same ───────────────────────────────────────────────────────────────────────
 
-# Times of writing, and how often a job was begun: the rest of every row must be the same.
-_DIFFERS = {"created_at", "updated_at", "confirmed_at", "run_at", "at", "asked_at", "attempts"}
+# Times of writing: the rest of every row must be the same.
+_DIFFERS = {"created_at", "updated_at", "confirmed_at", "run_at", "at", "asked_at"}
 _MADE_BY_THE_CLOCK = {"memory_changes", "memory_links", "model_calls"}  # their ids
 _QUESTIONS = ("staging server port", "tabs or spaces", "which service listens on 8042", "rack")
 
@@ -310,6 +312,9 @@ def ended(case: Case, path: Path, *, ahead_s: float = 0.0) -> End:
 def _comparable(number: int, row: dict[str, Any]) -> dict[str, Any]:
     if row["table"] in _MADE_BY_THE_CLOCK:
         row["id"] = number
+    if row["table"] == "jobs":
+        # A kill counts as a crash, and as nothing else: neither a failure nor a second completion.
+        row["attempts"] -= row.pop("crashes")
     return {name: value for name, value in row.items() if name not in _DIFFERS}
 
 
@@ -342,12 +347,13 @@ def test_the_cases_hold_what_they_are_meant_to(undisturbed: Mapping[str, End]) -
         return [row for row in undisturbed[name].rows if wanted.items() <= row.items()]
 
     for name in CASES:
-        assert rows(name, "jobs", state="done") == rows(name, "jobs")
+        assert rows(name, "jobs", state="done", attempts=1) == rows(name, "jobs")
         assert rows(name, "ingestion_events", state="done") == rows(name, "ingestion_events")
         assert not rows(name, "unsettled")
     outcomes = " ".join(row["outcome"] for row in rows("talk", "ingestion_events"))
     for outcome in ("repeated", "merged", "corrections", "contradicting", "active", "held"):
         assert outcome in outcomes
+    assert rows("talk", "memories", content=REQUEST, status="active")
     assert rows("talk", "memory_links", relation="contradicts")
     assert rows("talk", "memory_links", relation="supersedes")
     assert rows("talk", "memories", type="episode", status="superseded")
