@@ -31,7 +31,7 @@ KEY = "sk-test-0123456789abcdefghij"
 SHORT_S = 0.2
 
 PREFERENCE = "I prefer tabs over spaces in Go code."
-DECISION = "We decided to use SQLite for the queue because it needs no server."
+DECISION = "From now on, let's go with SQLite for the queue because it needs no server."
 REMARK = "Lights flicker in hall four whenever kiln seven heats up"  # no rule or episode takes it
 SAID = [
     {"role": "user", "content": PREFERENCE},

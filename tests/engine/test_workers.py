@@ -145,7 +145,7 @@ def test_four_workers_do_five_hundred_jobs_once_each_and_lose_none(
                     f"The service of hall {number} listens on port {number}.",
                     f"I like bread with {spice(number // 2)} for breakfast.",
                 ),
-                project=f"site {number % 7}",
+                project=f"site {number // 2 % 7}",  # a pair of sessions is in one project
                 session=f"day {number}",
             )
     workers = [start(path) for _ in range(WORKERS)]

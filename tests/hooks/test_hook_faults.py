@@ -28,7 +28,7 @@ from server_process import run_server
 pytestmark = pytest.mark.door
 
 SECRET = "the password of the vault is hunter2hunter2"
-DECIDED = "Let's go with PostgreSQL because we need JSON columns."
+DECIDED = "From now on, let's go with PostgreSQL because we need JSON columns."
 TALK = [("user", "Hello."), ("user", DECIDED), ("assistant", "Noted.")]
 
 
