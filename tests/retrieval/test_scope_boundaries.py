@@ -30,39 +30,41 @@ def write(
     rec.ingest(content, scope=scope, type=kind, **(places | needed))  # type: ignore[arg-type]
 
 
-def may_see(rec: LocalRecollect, hit: Memory, places: dict[str, str]) -> bool:
-    """Return whether *hit* is visible from *places*, by names alone."""
-    names = {project.id: project.name for project in rec.projects.list()}
-    with rec._store.read() as tables:  # the names of agents and repos, for the oracle
-        agent_row = tables.agents.by_name(places.get("agent", ""))
-        agent = agent_row.id if agent_row else None
-        if "repo" in places:
-            home = tables.projects.project_by_identity(places.get("project", ""))
-            # A project that does not exist has no repos, whatever is called so elsewhere.
-            unknown = "project" in places and home is None
-            repo = tables.projects.repo_by_name(places["repo"], home.id if home else None)
-            repo = None if unknown else repo
-            repos = {repo.id} if repo else set()
-            projects = {places["project"]} if "project" in places else set()
-            projects |= {names[repo.project_id]} if repo and "project" not in places else set()
+def may_see(rec: LocalRecollect, memory: Memory, places: dict[str, str]) -> bool:
+    """Return whether *memory* is visible from *places*; written without the code that decides."""
+    with rec._store.read() as tables:  # the ids of the names, for the oracle
+        agent = tables.agents.by_name(places.get("agent", ""))
+        project = tables.projects.project_by_identity(places.get("project", ""))
+        project_id = project.id if project else None
+        if "project" in places and project is None:
+            repos = []  # an unknown project has no repos, even if others have this name
+        elif "repo" in places:
+            repo = tables.projects.repo_by_name(places["repo"], project_id)
+            repos = [repo] if repo else []
+            project_id = repo.project_id if repo and "project" not in places else project_id
         else:
-            projects = {places["project"]} if "project" in places else set()
-            owned = tables.projects.project_by_identity(places.get("project", ""))
-            repos = {one.id for one in tables.projects.repos_of(owned.id)} if owned else set()
-    match hit.scope:
+            repos = tables.projects.repos_of(project_id) if project_id else []
+    match memory.scope:
         case Scope.GLOBAL:
             return True
         case Scope.PROJECT:
-            return names[hit.project_id or ""] in projects
+            return memory.project_id == project_id
         case Scope.REPO:
-            return hit.repo_id in repos
+            return memory.repo_id in {repo.id for repo in repos}
         case Scope.AGENT:
-            return agent is not None and hit.agent_id == agent
+            # What an agent was told in a project stays in that project.
+            is_here = memory.project_id in (None, project_id)
+            return is_here and agent is not None and memory.agent_id == agent.id
         case Scope.SESSION:
-            return hit.session_id == places.get("session")
+            return memory.session_id == places.get("session")
 
 
 @settings(max_examples=60)
+@example(
+    writes=[("red green blue", {"project": "y", "agent": "x"}, "decision", Scope.AGENT)],
+    places={"project": "x", "agent": "x"},
+    query="red green blue",
+)
 @given(writes=st.lists(WRITE, max_size=12), places=PLACES, query=CONTENT)
 def test_no_search_or_bundle_returns_a_memory_of_an_invisible_scope(
     writes: list[tuple[str, dict[str, str], str, Scope]], places: dict[str, str], query: str
