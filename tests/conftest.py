@@ -16,7 +16,7 @@ from hook_clients import HookHome
 from loaded_models import loaded_models
 from quick_stores import quick_stores
 from recollect import LocalRecollect, learning
-from recollect.client.circuit_breaker import forget_outages
+from recollect.client.circuit_breaker import reset_breakers
 from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 from support import FakeClock, open_memory
@@ -110,7 +110,7 @@ def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     patient = {**(learning.__kwdefaults__ or {}), "timeout_s": PATIENCE_S, "flush_s": PATIENCE_S}
     monkeypatch.setattr(learning, "__kwdefaults__", patient)
     monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", PATIENCE_S)
-    forget_outages()  # a port may be used again
+    reset_breakers()  # a port may be used again
 
 
 @pytest.fixture

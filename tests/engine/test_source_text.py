@@ -18,7 +18,7 @@ from recollect.engine.source_text import (
     turns_in_source,
 )
 from recollect.text.clean_text import clean
-from recollect.text.message_voices import VoicedPart, voices_in
+from recollect.text.message_voices import VoicedPart, voiced_parts
 from recollect.text.redact import redact
 from support import START, candidates
 from tables import each_row
@@ -213,7 +213,7 @@ def test_what_is_laid_out_comes_back_message_by_message(whole: Transcript) -> No
         (part.voice, said.speaker, said.at or START, text[part.start : part.end])
         for said in whole.messages
         if (text := kept(said)).strip()
-        for part in voiced_parts(text, said.voice)
+        for part in parts_by(said.voice, text)
     ]
 
     assert [
@@ -222,9 +222,9 @@ def test_what_is_laid_out_comes_back_message_by_message(whole: Transcript) -> No
     ] == rows
 
 
-def voiced_parts(text: str, voice: Voice) -> list[VoicedPart]:
+def parts_by(voice: Voice, text: str) -> list[VoicedPart]:
     if voice is Voice.USER:
-        return voices_in(text)
+        return voiced_parts(text)
     return [VoicedPart(0, len(text), voice)]  # no text above has tags
 
 

@@ -83,7 +83,7 @@ def test_every_tool_resource_and_prompt_answers_as_it_says(server: Any, era: str
 
     assert [request.split("?")[0] for request in user.questions] == [
         "Keep this memory",
-        "Change the block 'human', which every agent in every project is told",
+        "Change the block 'human', which is shown to every agent in every project",
         "Forget this memory permanently",
     ]
 

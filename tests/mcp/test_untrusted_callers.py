@@ -222,7 +222,7 @@ def test_a_block_that_every_agent_shares_is_not_edited_without_the_user(
 
         edited = rec.blocks.get("other", "human")
         assert (edited.value, edited.unconfirmed_author) == ("Ann", "")
-        assert "which every agent in every project is told?" in user.questions[0]
+        assert "which is shown to every agent in every project?" in user.questions[0]
         assert user.questions[0].endswith("+Ann")
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from fault_proxy import wait_until
 from raw_http import RawResponse, request, send_raw
-from recollect.server.repeated_messages import MAX_REPEATS, PERIOD_S, RepeatedMessages
+from recollect.server.log_rate_limit import MAX_REPEATS, PERIOD_S, RepeatedLogFilter
 from server_process import ServerProcess, run_server, without_embedder
 
 HOST = "host: 127.0.0.1"
@@ -187,7 +187,7 @@ def test_a_server_that_may_open_few_files_takes_fewer_connections(tmp_path: Path
 
 def test_a_message_that_repeats_is_logged_a_few_times_and_then_counted() -> None:
     now = 0.0
-    limit = RepeatedMessages(clock=lambda: now)
+    limit = RepeatedLogFilter(clock=lambda: now)
 
     def log(message: str, level: int = logging.WARNING) -> str:
         record = logging.LogRecord("uvicorn.error", level, "", 0, message, (), None)

@@ -230,7 +230,7 @@ Damage = Callable[[list[str]], list[str]]
         (lambda lines: lines[:2], "cut off after 1 rows"),
         (lambda lines: [], "cut off after 0 rows"),
         (lambda lines: ["{not json", *lines[1:]], "not JSON"),
-        (lambda lines: ["[1]", *lines[1:]], "no row"),
+        (lambda lines: ["[1]", *lines[1:]], "is not a JSON object"),
         (lambda lines: ['{"some":"thing"}', *lines[1:]], "not a Recollect export"),
         (lambda lines: [lines[0].replace('"format":1', '"format":9'), *lines[1:]], "format 9"),
         (lambda lines: [line.replace("fact", "lie!") for line in lines], "match its hash"),

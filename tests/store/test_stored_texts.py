@@ -4,7 +4,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.service.forget_plan import NAMED_TABLES, REDACTED_TABLES
+from recollect.service.forget_plan import REDACTED_TABLES, REPORTED_TABLES
 from recollect.store.sqlite.stored_texts import COLUMNS
 from support import open_memory
 
@@ -47,4 +47,4 @@ def test_a_column_with_text_cannot_be_overlooked(path: Path) -> None:
     assert texts - listed - known == set()
     assert (listed | known) - texts == set()
     assert not listed & known
-    assert set(COLUMNS) == {*REDACTED_TABLES, *NAMED_TABLES, "memories"}
+    assert set(COLUMNS) == {*REDACTED_TABLES, *REPORTED_TABLES, "memories"}

@@ -123,7 +123,7 @@ class Agents(Noun):
         """
         Create an agent, with new ids, from a file of either format; *name* renames it.
 
-        What the file says is told to that agent only. A file that you *trust* may be larger, and
+        What the file says is shown to that agent only. A file that you *trust* may be larger, and
         its projects keep their git remotes.
         """
         request = requests.ImportAgentRequest.of({"name": name, "trust": trust})

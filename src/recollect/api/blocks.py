@@ -26,7 +26,7 @@ class Blocks(Noun):
     `expected_version` (`BlockConflict` if someone else was faster), `by` (user, agent or system),
     `author` (the name of the agent that writes) and `reason`.
 
-    An edit by an agent of a block that others are told (of a project, or global) is a proposal. The
+    An agent's edit of a block that is shown to others (of a project, or global) is a proposal. The
     result is the unchanged block with `proposal_id`; `proposals`, `accept` and `reject` are for the
     user. What an agent wrote into its own block is marked until the user confirms it.
     """

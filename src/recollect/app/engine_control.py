@@ -19,10 +19,10 @@ from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
 from recollect.service import jobs, maintenance, review
+from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
-from recollect.service.unfinished_work import finish_in_steps
 from recollect.wire.requests.shared import PlaceFields
 
 Result = TypeVar("Result")

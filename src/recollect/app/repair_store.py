@@ -1,4 +1,4 @@
-"""Rescue a damaged store into a new file. It does not have to be possible to open the store."""
+"""Rescue a damaged store into a new file. Works if the store cannot be opened."""
 
 from pathlib import Path
 

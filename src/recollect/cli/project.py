@@ -31,7 +31,7 @@ def list_(rec: LocalRecollect) -> Output:
         for item in projects:
             linked = f"  part of {safe(names[item.linked_to])}" if item.linked_to else ""
             name = f"[bold]{safe(names[item.id])}[/bold]"
-            yield f"{name}  [dim]{safe(_kind_and_identity(item))}[/dim]{linked}"
+            yield f"{name}  [dim]{safe(_identity_label(item))}[/dim]{linked}"
         if not projects:
             yield "No projects yet. Store a memory with: recollect add TEXT --project ."
 
@@ -57,10 +57,10 @@ def link(rec: LocalRecollect, *, project: str, other: str) -> Output:
 @click.argument("project")
 @with_store
 def unlink(rec: LocalRecollect, *, project: str) -> Output:
-    """Make a linked PROJECT one of its own again, with the memories that it had."""
+    """Unlink PROJECT; it keeps the memories that were stored in it."""
     separate = rec.projects.unlink(project)
     return Output(separate, f"{safe(separate.identity)} is a project of its own again.")
 
 
-def _kind_and_identity(item: Project) -> str:
+def _identity_label(item: Project) -> str:
     return "given name" if item.identity == item.name else item.identity

@@ -1,7 +1,7 @@
 """
 Proposed edits of blocks in a terminal: the lines that show one, and the review one by one.
 
-An agent's edit of a shared block waits here, because other agents and clients are told the text.
+An agent's edit of a shared block waits here, because other agents and clients are shown the text.
 """
 
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ def review_proposals(rec: LocalRecollect, proposals: list[BlockProposal]) -> boo
                 position += 1
             case "u" if decided:
                 position = decided.pop()
-                _report(rec.blocks.undo, proposals[position])
+                _apply_decision(rec.blocks.undo, proposals[position])
             case "u":
                 print_text("[dim]There is nothing to undo yet.[/dim]")
             case key:
@@ -68,10 +68,10 @@ def review_proposals(rec: LocalRecollect, proposals: list[BlockProposal]) -> boo
 
 
 def _decide(rec: LocalRecollect, proposal: BlockProposal, key: str) -> bool:
-    return _report(rec.blocks.reject if key == "r" else rec.blocks.accept, proposal)
+    return _apply_decision(rec.blocks.reject if key == "r" else rec.blocks.accept, proposal)
 
 
-def _report(decide: Callable[[str], BlockProposal], proposal: BlockProposal) -> bool:
+def _apply_decision(decide: Callable[[str], BlockProposal], proposal: BlockProposal) -> bool:
     """Decide; print the result, or why it is not possible."""
     try:
         proposal = decide(proposal.id)

@@ -1,5 +1,5 @@
 """
-Remember for the whole process which memory is unavailable, so that an outage is paid for once.
+Remember for the whole process which memory is unavailable, so that only the first call waits.
 
 Theory of operation. Each server URL or store file has one circuit breaker, shared by all
 `learning()` blocks. It tracks two things, because a memory may store and not answer:
@@ -64,7 +64,7 @@ class CircuitBreaker:
         with self._lock:
             self._outage = self._has_flushed = self._has_warned = False
 
-    def may_flush(self) -> bool:
+    def claim_flush(self) -> bool:
         """Return whether the end of a block may wait: always if all is well, else once."""
         with self._lock:
             if not self._outage:
@@ -72,7 +72,7 @@ class CircuitBreaker:
             first, self._has_flushed = not self._has_flushed, True
             return first
 
-    def may_warn(self) -> bool:
+    def claim_warning(self) -> bool:
         """Return whether a failure may be logged as a warning: the first of an outage."""
         with self._lock:
             first, self._has_warned = not self._has_warned, True
@@ -89,7 +89,7 @@ def breaker_of(key: str) -> CircuitBreaker:
         return _breakers.setdefault(key, CircuitBreaker())
 
 
-def forget_outages() -> None:
+def reset_breakers() -> None:
     """Forget everything; a forked process does so, because its parent may have held a lock."""
     global _lock
     _lock = threading.Lock()
@@ -97,4 +97,4 @@ def forget_outages() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=forget_outages)
+    os.register_at_fork(after_in_child=reset_breakers)

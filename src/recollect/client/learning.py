@@ -123,7 +123,7 @@ class Learning:
             raise error
         breaker.pause()
         breaker.begin_outage(is_gone=True)
-        if breaker.may_warn():
+        if breaker.claim_warning():
             log.warning(
                 "%s: the memory is not available, and calls continue without it: %s. "
                 "Use learning(…, required=True) to get an error instead",

@@ -86,7 +86,7 @@ class Outbox:
         """Store the remaining turns and end the conversation; wait at most until the deadline."""
         with self._changed:
             started = self._thread is not None
-            may_wait = started and self._breaker.may_flush()
+            may_wait = started and self._breaker.claim_flush()
             wait_s = deadline_s if may_wait else 0.0
             give_up_s = GIVE_UP_S if may_wait or _closed.has_room() else 0.0
             self._closing = True

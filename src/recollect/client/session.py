@@ -161,7 +161,7 @@ class LearningSession:
     def warn_outage(self, message: str) -> None:
         """Log that the memory failed: the first time of an outage, and of this session, loudly."""
         with self._lock:
-            is_first = not self._warned and self._breaker.may_warn()
+            is_first = not self._warned and self._breaker.claim_warning()
             self._warned = True
         log.log(
             logging.WARNING if is_first else logging.DEBUG, "%s: %s", self._options.agent, message

@@ -1,5 +1,5 @@
 """
-Name the author of a message, so that pasted text is never told as the user's words.
+Name the author of a message, so that pasted text is never presented as the user's words.
 
 A message of the user may contain retrieved documents, pages and output of programs. A model that
 reads it later must know that.

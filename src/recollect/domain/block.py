@@ -4,7 +4,7 @@ A block: labelled text that is always in context, and the edits of its value.
 An edit is a pure function from the old value to the new one; it raises if it does not apply.
 `edit_block` checks the limit and the read-only flag. Storage and visibility are elsewhere.
 
-The text of a shared block is told to other agents and clients. So an agent's edit of it is a
+The text of a shared block is shown to other agents and clients. So an agent's edit of it is a
 proposal, which a person accepts or rejects (`needs_person`). An agent edits its own block itself,
 and the block is marked with its name until a person confirms the text.
 """
@@ -94,7 +94,7 @@ class BlockProposal:
     """
     An edit of a shared block that an agent asks for, and what a person decided.
 
-    `place` names who is told the block ("everywhere", "project site"). `base_value` is the text
+    `place` names who is shown the block ("everywhere", "project site"). `base_value` is the text
     that the agent saw, `current_value` the text now. Accepting it makes `value` the text, unless
     the text changed in the meantime.
     """

@@ -16,7 +16,7 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.text.clean_text import clean
-from recollect.text.message_voices import VoicedPart, voices_in
+from recollect.text.message_voices import VoicedPart, voiced_parts
 from recollect.text.redact import redact
 
 GAP = "\n\n"
@@ -93,7 +93,7 @@ def _voiced_parts(text: str, voice: Voice) -> list[VoicedPart]:
     """Return the parts of a message: those of the user's may have other voices."""
     if voice not in (Voice.USER, Voice.PASTED):
         return [VoicedPart(0, len(text), voice)]
-    parts = voices_in(text)
+    parts = voiced_parts(text)
     if voice is Voice.USER:
         return parts
     return [replace(part, voice=voice) if part.voice is Voice.USER else part for part in parts]

@@ -23,7 +23,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.connection_limits import ConnectionLimits, limited_protocol
 from recollect.server.listen_address import BACKLOG, listen, local_url
-from recollect.server.repeated_messages import RepeatedMessages
+from recollect.server.log_rate_limit import RepeatedLogFilter
 from recollect.server.web_app import web_app
 
 GRACE_S = 10
@@ -113,7 +113,7 @@ def log_config(*, verbose: bool) -> dict[str, Any]:
                 "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
             }
         },
-        "filters": {"repeated": {"()": RepeatedMessages}},
+        "filters": {"repeated": {"()": RepeatedLogFilter}},
         "handlers": {
             "errors": {
                 "class": "logging.StreamHandler",

@@ -1,7 +1,7 @@
 """
 Propose edits of shared blocks, and decide about them.
 
-An agent's edit of a block that others are told is not applied. It is stored as a proposal, which a
+An agent's edit of a block that is shown to others is not applied. It becomes a proposal, which a
 person accepts or rejects. A proposal never changes: if its author edits the block again, a new
 proposal with both edits replaces it, so that a person accepts exactly the text they saw.
 """
@@ -110,7 +110,7 @@ def accept_proposal(
         accepted = replace(
             proposal,
             state=ProposalState.ACCEPTED,
-            decision=_decision(request.reason),
+            decision=_validated_reason(request.reason),
             accepted_version=edited.version if is_changed else None,
             current_value=edited.value,
             decided_at=services.clock.now(),
@@ -118,7 +118,7 @@ def accept_proposal(
         tables.blocks.set_proposal(accepted)
         return _add_details(tables, accepted), edited if is_changed else None
 
-    return _decide(services, write, BlockAuthor.AGENT)
+    return _write_and_notify(services, write, BlockAuthor.AGENT)
 
 
 def reject_proposal(
@@ -130,13 +130,13 @@ def reject_proposal(
         rejected = replace(
             _require_pending(tables, request.proposal_id),
             state=ProposalState.REJECTED,
-            decision=_decision(request.reason),
+            decision=_validated_reason(request.reason),
             decided_at=services.clock.now(),
         )
         tables.blocks.set_proposal(rejected)
         return _add_details(tables, rejected), None
 
-    return _decide(services, write, BlockAuthor.USER)
+    return _write_and_notify(services, write, BlockAuthor.USER)
 
 
 def undo_proposal(services: Services, request: requests.UndoBlockProposalRequest) -> BlockProposal:
@@ -159,10 +159,10 @@ def undo_proposal(services: Services, request: requests.UndoBlockProposalRequest
         tables.blocks.set_proposal(pending)
         return _add_details(tables, _require_proposal(tables, proposal.id)), restored
 
-    return _decide(services, write, BlockAuthor.USER)
+    return _write_and_notify(services, write, BlockAuthor.USER)
 
 
-def _decide(services: Services, write: Decide, by: BlockAuthor) -> BlockProposal:
+def _write_and_notify(services: Services, write: Decide, by: BlockAuthor) -> BlockProposal:
     proposal, changed = services.store.write(write)
     if changed is not None:
         services.listeners.notify(writing.change_of(changed, by))
@@ -219,11 +219,11 @@ def _author_after(
 def _history_reason(proposal: BlockProposal, request: requests.AcceptBlockProposalRequest) -> str:
     by_whom = ", accepted by the user" if request.by is BlockAuthor.USER else ""
     head = f"proposed by agent {proposal.author}{by_whom}"
-    parts = (head, proposal.reason, _decision(request.reason))
+    parts = (head, proposal.reason, _validated_reason(request.reason))
     return "; ".join(part for part in parts if part)
 
 
-def _decision(reason: str) -> str:
+def _validated_reason(reason: str) -> str:
     return validate.plain_text_of("reason", reason, limits.MAX_SUMMARY)
 
 

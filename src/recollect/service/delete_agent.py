@@ -11,12 +11,17 @@ from collections.abc import Iterator, Sequence
 from recollect.domain.agent import AgentReceipt
 from recollect.domain.scope import Owner, Scope
 from recollect.service.agents import require_agent
-from recollect.service.delete_conversation import delete_rows_in_steps, hide_conversation
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
+from recollect.service.delete_conversation import begin_deletion, delete_rows_in_steps
+from recollect.service.forget import (
+    delete_captures,
+    drop_partitions,
+    erase_and_list_copies,
+    forget_memory,
+)
 from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
 from recollect.service.wal_truncation import request_truncation
-from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.wire.requests.agents import DeleteAgentRequest
 
@@ -34,7 +39,7 @@ def delete_agent(services: Services, request: DeleteAgentRequest) -> AgentReceip
     for _ in delete_rows_in_steps(services, ids, removed, remaining):
         pass
     services.store.write(lambda tables: _delete(tables, agent.id, services, removed, remaining))
-    remaining += truncate_wal(services)
+    remaining += erase_and_list_copies(services)
     return AgentReceipt(
         agent_id=agent.id,
         name=agent.name,
@@ -48,14 +53,14 @@ def _hide_in_steps(services: Services, ids: Sequence[str], removed: Counter[str]
     left = list(reversed(ids))
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        while left and not budget.is_used:
+        while left and not budget.is_exhausted:
             if tables.conversations.get(left[-1]) is not None:  # nobody else deleted it meanwhile
-                removed.update(hide_conversation(tables, left[-1], services).removed)
+                removed.update(begin_deletion(tables, left[-1], services).removed)
             left.pop()
             budget.spend()
         return bool(left)
 
-    return run_in_steps(services.store, step)
+    return iterate_steps(services.store, step)
 
 
 def _delete(

@@ -4,7 +4,7 @@ Delete a conversation in bounded steps, so that other writers pass between them.
 The first transaction hides the conversation: no verb finds it or its messages any more. Then its
 memories, captures and messages are deleted, a bounded number in each transaction, and at last the
 conversation itself. A deletion that is interrupted, or that takes longer than the caller should
-wait, is finished by service/unfinished_work.py.
+wait, is finished by service/finish_work.py.
 """
 
 import time
@@ -17,11 +17,16 @@ from recollect.domain.conversation import ConversationReceipt
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.service.block_lookup import require_conversation
-from recollect.service.forget import delete_captures, drop_partitions, forget_memory, truncate_wal
+from recollect.service.forget import (
+    delete_captures,
+    drop_partitions,
+    erase_and_list_copies,
+    forget_memory,
+)
 from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
 from recollect.service.wal_truncation import request_truncation
-from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import DeleteConversationRequest
 
@@ -41,7 +46,7 @@ def delete_conversation(
     """
     traces, remaining = remove_conversation_traces(services, [request.conversation])
     receipt = services.store.write(
-        lambda tables: hide_conversation(tables, request.conversation, services)
+        lambda tables: begin_deletion(tables, request.conversation, services)
     )
     removed = Counter(receipt.removed)
     removed.update(traces)
@@ -54,7 +59,7 @@ def delete_conversation(
             f"{left:,} messages are hidden and not deleted yet; a running server goes on with it, "
             "and so does `recollect work --once`"
         )
-    remaining += truncate_wal(services)
+    remaining += erase_and_list_copies(services)
     return replace(
         receipt,
         removed={name: count for name, count in removed.items() if count},
@@ -62,10 +67,12 @@ def delete_conversation(
     )
 
 
-def hide_conversation(
-    tables: Tables, conversation_id: str, services: Services
-) -> ConversationReceipt:
-    """Make a conversation invisible and record its deletion; return what it consists of."""
+def begin_deletion(tables: Tables, conversation_id: str, services: Services) -> ConversationReceipt:
+    """
+    Delete the blocks of a conversation, make it invisible and record that it is to be deleted.
+
+    Return the counts of all that will be deleted.
+    """
     conversation = require_conversation(tables, conversation_id)
     blocks = tables.blocks.of_owner(Owner(Scope.SESSION, conversation.id))
     removed = {
@@ -101,7 +108,7 @@ def delete_rows_in_steps(
     left = list(reversed(conversation_ids))
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        while left and not budget.is_used:
+        while left and not budget.is_exhausted:
             batch = _delete_some_rows(tables, left[-1], services.clock, budget)
             removed.update(batch.removed)
             remaining.extend(batch.kept)
@@ -109,7 +116,7 @@ def delete_rows_in_steps(
                 left.pop()
         return bool(left)
 
-    return run_in_steps(services.store, step)
+    return iterate_steps(services.store, step)
 
 
 @dataclass
@@ -131,12 +138,12 @@ def _delete_some_rows(
         batch.removed.update(receipt.removed)
         batch.kept += receipt.kept
         budget.spend(rows=ROWS_OF_A_MEMORY)
-        if budget.is_used:
+        if budget.is_exhausted:
             return batch
     for event in tables.conversations.own_events(conversation_id):
         batch.kept += delete_captures(tables, [event], clock, batch.removed)
         budget.spend(rows=ROWS_OF_A_MEMORY)
-        if budget.is_used:
+        if budget.is_exhausted:
             return batch
     while True:
         rows, chars = tables.messages.delete_some(
@@ -145,7 +152,7 @@ def _delete_some_rows(
         if not rows:
             break
         budget.spend(rows=rows, chars=chars)
-        if budget.is_used:
+        if budget.is_exhausted:
             return batch
     drop_partitions(tables, Owner(Scope.SESSION, conversation_id))
     tables.conversations.delete(conversation_id)

@@ -32,8 +32,8 @@ from recollect.service.disk.allowed_roots import (
 from recollect.service.disk.file_walk import FileToSearch, walk
 from recollect.service.disk.grep import grep
 from recollect.service.disk.safe_read import FileText, read_file
-from recollect.service.forget import truncate_wal
-from recollect.service.forget_traces import DeletedItems, remove_traces
+from recollect.service.forget import erase_and_list_copies
+from recollect.service.forget_traces import ItemsToDelete, remove_traces
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
 from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
@@ -205,23 +205,22 @@ def forget_files(services: Services, request: ForgetFilesRequest) -> FilesReceip
             or any(stored_path == path or stored_path.endswith(f"/{path}") for path in paths)
         ]
     removed = Counter({"files": len(file_ids)})
-    remove_traces(services, DeletedItems(frozenset(file_ids)), removed)
+    remove_traces(services, ItemsToDelete(frozenset(file_ids)), removed)
     left = list(reversed(file_ids))
 
     def step(tables: Tables, budget: StepBudget) -> bool:
         request_truncation(tables, services.clock)
-        while left and not budget.is_used:
+        while left and not budget.is_exhausted:
             _delete(tables, left.pop())
             budget.spend(rows=100)
         return bool(left)
 
-    for _ in run_in_steps(services.store, step):
-        pass
+    run_in_steps(services.store, step)
     on_disk = ["the files themselves stay on disk, and in the history of their repository"]
     return FilesReceipt(
         forgotten_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
-        kept=(*(on_disk if file_ids else ()), *truncate_wal(services)),
+        kept=(*(on_disk if file_ids else ()), *erase_and_list_copies(services)),
     )
 
 

@@ -21,7 +21,7 @@ from recollect.service.forget_sources import BLANKED, blank_spans, occurrences
 from recollect.service.services import Services
 from recollect.service.wal_truncation import finish_truncation, request_truncation
 from recollect.service.write import require_memory
-from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.store.values import TextCell
 from recollect.text.forgotten_words import ForgottenWords
@@ -47,12 +47,12 @@ def forget(services: Services, request: ForgetRequest) -> Receipt:
         memory_id=plan.memory.id,
         forgotten_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
-        kept=(*lines, *plan.kept, *truncate_wal(services)),
+        kept=(*lines, *plan.kept, *erase_and_list_copies(services)),
     )
 
 
-def truncate_wal(services: Services) -> list[str]:
-    """Truncate the write-ahead log; return a line for each file that may still hold the content."""
+def erase_and_list_copies(services: Services) -> list[str]:
+    """Erase deleted content from the files; return a line for each that may still hold it."""
     remaining = []
     if not finish_truncation(services):
         remaining.append(
@@ -130,7 +130,7 @@ def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]
 
     def step(tables: Tables, budget: StepBudget) -> bool:
         request_truncation(tables, services.clock)
-        while not budget.is_used:
+        while not budget.is_exhausted:
             if texts:
                 redact_texts(tables, texts.pop(), plan.words, removed)
             elif retrievals:
@@ -144,7 +144,7 @@ def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]
             budget.spend(rows=10)
         return True
 
-    return run_in_steps(services.store, step)
+    return iterate_steps(services.store, step)
 
 
 def redact_texts(

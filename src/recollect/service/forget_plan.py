@@ -28,7 +28,7 @@ MAX_MESSAGES = 8
 MAX_CONVERSATIONS = 2
 MAX_SOURCES = 4
 
-GOES_TOO = frozenset({Status.INBOX, Status.ARCHIVED, Status.SUPERSEDED})
+FORGOTTEN_STATUSES = frozenset({Status.INBOX, Status.ARCHIVED, Status.SUPERSEDED})
 REDACTED_TABLES = (
     "messages",
     "summaries",
@@ -47,7 +47,7 @@ REDACTED_TABLES = (
 # The marker would not fit into a block that is full.
 UNMARKED_TABLES = frozenset({"blocks", "block_history", "block_proposals"})
 # Texts that a person wrote elsewhere or as a setting: they are named, not changed.
-NAMED_TABLES: Mapping[str, str] = {
+REPORTED_TABLES: Mapping[str, str] = {
     "agents": "agent {}: its description or settings have the words; change them",
     "skills": "skill {}: has the words; it is a copy of a file on disk",
     "files": "file {}: has the words; `recollect file forget` removes what is stored of it",
@@ -78,10 +78,10 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
         other for other in _memories_that_say(tables, statement, memory) if not _is_record(other)
     ]
     former = _former_versions(tables, memory)
-    going = {other.id for other in others if _goes_too(other, memory)}
+    going = {other.id for other in others if _is_forgotten_too(other, memory)}
     staying = [other for other in others if other.id not in going]
     uncommon = _distinctive_words(tables, memory, {memory.id, *going, *former})
-    words = ForgottenWords(_phrases_nobody_says(memory, staying), uncommon)
+    words = ForgottenWords(_unshared_phrases(memory, staying), uncommon)
     with_words = _memories_that_say(tables, words, memory)
     going |= {other.id for other in with_words if other.id in former}
     gone = {memory.id, *going}
@@ -144,11 +144,11 @@ def views_with(tables: Tables, words: ForgottenWords) -> Iterator[str]:
             yield view.name
 
 
-def _goes_too(other: Memory, memory: Memory) -> bool:
+def _is_forgotten_too(other: Memory, memory: Memory) -> bool:
     """Return whether *other* is a candidate or an old version of the same statement."""
     says_all = ForgottenWords(phrases_of([memory.content])[:1]).occur_in(other.content)
     is_same = says_all or other.content == memory.content
-    return is_same and other.status in GOES_TOO and other.owner == memory.owner
+    return is_same and other.status in FORGOTTEN_STATUSES and other.owner == memory.owner
 
 
 def _former_versions(tables: Tables, memory: Memory) -> set[str]:
@@ -171,7 +171,7 @@ def _memories_that_say(tables: Tables, words: ForgottenWords, memory: Memory) ->
     return tables.memories.get_many(sorted(ids))
 
 
-def _phrases_nobody_says(memory: Memory, staying: Sequence[Memory]) -> tuple[str, ...]:
+def _unshared_phrases(memory: Memory, staying: Sequence[Memory]) -> tuple[str, ...]:
     texts = [text for other in staying for text in (other.content, other.title, other.summary)]
     return tuple(
         phrase
@@ -220,7 +220,7 @@ def _texts_with(
 
 def _named_lines(tables: Tables, words: ForgottenWords) -> list[str]:
     lines: dict[str, None] = {}
-    for table, line in NAMED_TABLES.items():
+    for table, line in REPORTED_TABLES.items():
         for cell in tables.texts.cells(table):
             if has_words(words, cell):
                 lines[line.format(cell.key[0])] = None

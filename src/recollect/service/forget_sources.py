@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from recollect.clock import Clock
 from recollect.domain.source import BLANK, SHADE, Evidence, Source
+from recollect.errors import InvalidInput
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
 
@@ -72,14 +73,16 @@ def _make_unique(tables: Tables, source: Source, content: str) -> str:
     Two sources may differ only in words that were blanked, and the hash of a source is unique.
     """
     blanks = [at for at, char in enumerate(content) if char == BLANK][:MAX_SHADED]
-    unique, number = content, 0
-    while True:
+    for number in range(1 << len(blanks)):
+        shaded = {at for bit, at in enumerate(blanks) if number >> bit & 1}
+        unique = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
         same_content = tables.sources.with_hash(sha256_hex(unique), source.kind)
         if same_content is None or same_content.id == source.id:
             return unique
-        number += 1
-        shaded = {at for bit, at in enumerate(blanks) if number >> bit & 1}
-        unique = "".join(SHADE if at in shaded else char for at, char in enumerate(content))
+    raise InvalidInput(
+        f"source {source.id} would equal {1 << len(blanks)} others without the forgotten words; "
+        "forget one of those memories first"
+    )
 
 
 def _unquoted_parts(span: Span, others: Sequence[Evidence]) -> Iterator[Span]:

@@ -36,7 +36,7 @@ TRACE_TABLES = ("ingestion_events", "jobs", "memory_changes", "memory_links", "m
 
 
 @dataclass(frozen=True)
-class DeletedItems:
+class ItemsToDelete:
     """Items that will be deleted: by id, or as messages of some conversations."""
 
     ids: frozenset[str] = frozenset()
@@ -47,11 +47,11 @@ class DeletedItems:
         return item.id in self.ids or item.conversation_id in self.conversation_ids
 
 
-def remove_traces(services: Services, deleted: DeletedItems, removed: Counter[str]) -> None:
+def remove_traces(services: Services, deleted: ItemsToDelete, removed: Counter[str]) -> None:
     """Blank the logged queries, and delete the saved searches, that only make sense with them."""
     services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:
-        words = ForgottenWords(words=frozenset(_words_of(tables, deleted)))
+        words = ForgottenWords(words=frozenset(_words_only_in(tables, deleted)))
         gone = {*deleted.ids, *_met_messages(tables, deleted)}
         retrievals = list(retrievals_with(tables, words, gone))
         views = list(views_with(tables, words))
@@ -64,7 +64,7 @@ def remove_traces(services: Services, deleted: DeletedItems, removed: Counter[st
 
     def step(tables: Tables, budget: StepBudget) -> bool:
         request_truncation(tables, services.clock)
-        while not budget.is_used:
+        while not budget.is_exhausted:
             if retrievals:
                 removed[QUERIES_BLANKED] += tables.retrievals.scrub([retrievals.pop()], gone=gone)
             elif texts:
@@ -77,8 +77,7 @@ def remove_traces(services: Services, deleted: DeletedItems, removed: Counter[st
         return True
 
     if retrievals or views or texts:
-        for _ in run_in_steps(services.store, step):
-            pass
+        run_in_steps(services.store, step)
 
 
 def remove_conversation_traces(
@@ -101,7 +100,7 @@ def remove_conversation_traces(
             ids.update(tables.agents.own_memory_ids(agent_id))
             owner = Owner(Scope.AGENT, agent_id)
             ids.update(block.id for block in tables.blocks.of_owner(owner))
-    remove_traces(services, DeletedItems(frozenset(ids), frozenset(conversation_ids)), removed)
+    remove_traces(services, ItemsToDelete(frozenset(ids), frozenset(conversation_ids)), removed)
     lines = [
         line
         for conversation_id in conversation_ids
@@ -123,14 +122,13 @@ def _forget_captures(services: Services, conversation_id: str, removed: Counter[
 
     def step(tables: Tables, budget: StepBudget) -> bool:
         request_truncation(tables, services.clock)
-        while left and not budget.is_used:
+        while left and not budget.is_exhausted:
             lines.extend(_forget_capture(tables, left.pop(), services, removed))
             budget.spend(rows=100)
         return bool(left)
 
     if left:
-        for _ in run_in_steps(services.store, step):
-            pass
+        run_in_steps(services.store, step)
     return lines
 
 
@@ -156,7 +154,7 @@ def unreviewed_memories(tables: Tables, source_id: str) -> list[str]:
     ]
 
 
-def _words_of(tables: Tables, deleted: DeletedItems) -> Iterator[str]:
+def _words_only_in(tables: Tables, deleted: ItemsToDelete) -> Iterator[str]:
     """Yield the uncommon words of the log and the views that only deleted items have."""
     texts = [query for _, query in tables.retrievals.queries()]
     texts += [text for view in tables.retrievals.views() for text in (view.name, view.query)]
@@ -172,7 +170,7 @@ def _trace_cells(tables: Tables) -> Iterator[TextCell]:
         yield from (cell for cell in tables.texts.cells(table) if not cell.is_json)
 
 
-def _met_messages(tables: Tables, deleted: DeletedItems) -> set[str]:
+def _met_messages(tables: Tables, deleted: ItemsToDelete) -> set[str]:
     """Return the ids of the deleted messages that a logged retrieval met."""
     if not deleted.conversation_ids:
         return set()

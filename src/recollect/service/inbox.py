@@ -115,7 +115,7 @@ def _order_by_group(tables: Tables, items: Sequence[InboxItem]) -> list[InboxIte
 
 
 def place_name(tables: Tables, owner: Owner) -> str:
-    """Return the name of an owner for people: who is told what it owns."""
+    """Return the name of an owner as people see it: "project site", "everywhere"."""
     match owner.scope:
         case Scope.GLOBAL:
             return "everywhere"

@@ -24,9 +24,9 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import EmbedderUnavailable, IllegalTransition, StoreUnavailable
 from recollect.models.model_names import LOCAL_BACKENDS
+from recollect.service.finish_work import finish_in_steps
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
-from recollect.service.unfinished_work import finish_in_steps
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.maintenance import (

@@ -21,7 +21,13 @@ from recollect.client.atomic_file import atomic_file
 from recollect.domain.maintenance import Imported
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import InvalidInput, StoreError
-from recollect.service.export_file import FORMAT, TRUSTED, UNTRUSTED, checksum_of, export_rows
+from recollect.service.export_reader import (
+    FORMAT,
+    TRUSTED,
+    UNTRUSTED,
+    checksum_of,
+    read_export_rows,
+)
 from recollect.service.services import Services
 from recollect.service.untrusted_import import import_as_candidates
 from recollect.wire.requests.recollect import ExportRequest, ImportRequest
@@ -76,8 +82,8 @@ def import_(services: Services, request: ImportRequest, path: Path) -> Imported:
         kind=WorkKind.IMPORT, subject=checksum, detail=str(path), started_at=services.clock.now()
     )
     if request.trust or _is_own_export(services, checksum):
-        return services.store.import_rows(export_rows(path, TRUSTED), work)
-    first_reading, rows = export_rows(path, UNTRUSTED), export_rows(path, UNTRUSTED)
+        return services.store.import_rows(read_export_rows(path, TRUSTED), work)
+    first_reading, rows = read_export_rows(path, UNTRUSTED), read_export_rows(path, UNTRUSTED)
     return import_as_candidates(services, first_reading, rows, work)
 
 

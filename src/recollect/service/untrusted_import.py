@@ -1,7 +1,7 @@
 """
 Import an export that this store did not write: everything becomes a candidate in the inbox.
 
-Such a file may say anything, so it is read like a letter from a stranger. Its active memories,
+Such a file may say anything, so nothing in it is trusted. Its active memories,
 candidates and blocks become candidates with redacted text, which only a person can make active.
 Nothing else is imported: no agents with their prompts, no conversations, no history, no repos (a
 repo would claim the identity of a project), no views. The result counts what was left out.

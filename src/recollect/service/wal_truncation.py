@@ -1,5 +1,5 @@
 """
-Empty the write-ahead log after words were removed, now or later.
+Empty the write-ahead log after words were removed, now or later, and overwrite their remains.
 
 The log holds the former content of every changed page until it is emptied. So the transaction that
 removes words records that this is to be done; if a long reader prevents it, the background worker,
@@ -23,7 +23,7 @@ def request_truncation(tables: Tables, clock: Clock) -> None:
 def finish_truncation(services: Services, *, give_up_s: float = TRUNCATE_S) -> bool:
     """Empty the write-ahead log; return False if a reader prevents it, then it is tried later."""
     try:
-        if not services.store.truncate_wal(give_up_s=give_up_s):
+        if not services.store.erase_deleted_content(give_up_s=give_up_s):
             return False
     except StoreBusy:
         return False

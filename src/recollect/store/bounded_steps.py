@@ -32,7 +32,7 @@ class StepBudget:
         self._chars -= chars
 
     @property
-    def is_used(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether the step should end."""
         return self._rows <= 0 or self._chars <= 0 or time.monotonic() >= self._ends_at
 
@@ -40,8 +40,14 @@ class StepBudget:
 Step = Callable[[Tables, StepBudget], bool]
 
 
-def run_in_steps(store: Store, step: Step) -> Iterator[None]:
+def run_in_steps(store: Store, step: Step) -> None:
     """Run *step*, each time in a transaction of its own, until it returns False."""
+    for _ in iterate_steps(store, step):
+        pass
+
+
+def iterate_steps(store: Store, step: Step) -> Iterator[None]:
+    """Run *step* like `run_in_steps`, and yield after each transaction but the last."""
     while store.write(lambda tables: step(tables, StepBudget())):
         yield
         time.sleep(PAUSE_S)

@@ -777,7 +777,7 @@ class Store(Protocol):
     def rebuild_indexes(self) -> Mapping[str, int]:
         """Rebuild every derived table from the canonical rows; return their row counts."""
 
-    def truncate_wal(self, *, give_up_s: float) -> bool:
+    def erase_deleted_content(self, *, give_up_s: float) -> bool:
         """
         Empty the write-ahead log and overwrite the remains of deleted rows in the file.
 

@@ -130,7 +130,7 @@ def phrases_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def uncommon_words(texts: Iterable[str]) -> list[str]:
-    """Return the words of *texts*, in lower case, that few other texts use."""
+    """Return the names, identifiers and generally rare words of *texts*, in lower case."""
     words = {match.group() for text in texts for match in _WORD.finditer(text)}
     return sorted({word.lower() for word in words if is_uncommon(word)})
 
@@ -141,7 +141,7 @@ def is_uncommon(word: str) -> bool:
     lower = word.lower()
     if len(word) < MIN_WORD_CHARS or lower in STOP_WORDS or (lower.isdigit() and len(word) < 5):
         return False
-    table = _tokens()
+    table = _token_table()
     if table is None:
         return len(word) > 8 or any(map(str.isdigit, word)) or any(map(str.isupper, word[1:]))
     for form in (lower, word.capitalize()):
@@ -157,7 +157,7 @@ def _is_identifier(word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _tokens() -> BpeTable | None:
+def _token_table() -> BpeTable | None:
     return load_table("o200k_base")
 
 

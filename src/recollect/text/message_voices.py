@@ -5,7 +5,7 @@ A message in the user's name often contains text of others: files and selections
 attached, retrieved documents, pasted pages, output of programs. Whoever wrote that text must not
 speak for the user. Two rules:
 
-- What stands between tags is nobody's statement. A block reaches from its opening tag to the LAST
+- What stands between tags gets the voice `tool`. A block reaches from its opening tag to the LAST
   closing tag of that name, because the text inside may contain closing tags too.
 - The rest counts as typed only if it plainly is: one short line without any sign of another origin
   (see `_SIGNS_OF_OTHERS`). If in doubt it is pasted. Pasted text may become a candidate, and
@@ -85,15 +85,15 @@ class VoicedPart:
     voice: Voice
 
 
-def voices_in(text: str) -> list[VoicedPart]:
-    """Return the parts of a user's message, in order, each with its voice; they touch."""
-    own = _injected_length(text)
-    injected = [VoicedPart(0, own, Voice.SYSTEM)] if own else []
-    if own < len(text) and is_plainly_typed(text[own:]):
-        return [*injected, VoicedPart(own, len(text), Voice.USER)]
+def voiced_parts(text: str) -> list[VoicedPart]:
+    """Return the parts of a user's message, in order, each with its voice; without gaps."""
+    injected_end = _injected_length(text)
+    injected = [VoicedPart(0, injected_end, Voice.SYSTEM)] if injected_end else []
+    if injected_end < len(text) and is_plainly_typed(text[injected_end:]):
+        return [*injected, VoicedPart(injected_end, len(text), Voice.USER)]
     parts = injected
-    position = own
-    for start, end in _tagged_blocks(text, own):
+    position = injected_end
+    for start, end in _tagged_blocks(text, injected_end):
         if text[position:start].strip():
             parts.append(VoicedPart(position, start, Voice.PASTED))
             position = start

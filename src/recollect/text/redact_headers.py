@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from recollect.text.redact_issued_keys import SecretSpan
-from recollect.text.redact_values import is_ordinary_word, is_placeholder, looks_random
-from recollect.text.redact_words import COOKIE_ATTRIBUTES
+from recollect.text.redact_values import is_known_non_secret, is_ordinary_word, looks_random
+from recollect.text.redaction_word_lists import COOKIE_ATTRIBUTES
 
 _ARGUMENT = r"[\"']?(?P<secret>[^\s\"'`,;|<>\\]{4,400})"
 _GAP = r"[^\n|;&]{0,160}?"  # between a command and its option
@@ -122,7 +122,7 @@ def header_secrets(text: str, positions: Mapping[str, list[int]]) -> Iterator[Se
 def _cookies(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     for pair in _PAIR.finditer(text, start, end):
         name, value = pair.groups()
-        if name.casefold() in COOKIE_ATTRIBUTES or is_placeholder(value):
+        if name.casefold() in COOKIE_ATTRIBUTES or is_known_non_secret(value):
             continue
         if looks_random(value) and len(value) > 7:
             yield (*pair.span(2), "cookie")
@@ -137,10 +137,11 @@ def _is_secret(kind: str, value: str) -> bool:
         case "basic-auth":
             return _is_user_and_password(value)
         case "authorization":
-            if is_placeholder(value) or is_ordinary_word(value):
+            if is_known_non_secret(value) or is_ordinary_word(value):
                 return False
             return looks_random(value) or _is_user_and_password(value)
-    return not is_placeholder(value) and not value.startswith("-") and not is_ordinary_word(value)
+    is_option = value.startswith("-")
+    return not (is_option or is_known_non_secret(value) or is_ordinary_word(value))
 
 
 def _is_user_and_password(value: str) -> bool:

@@ -12,12 +12,12 @@ from functools import lru_cache
 
 from recollect.text.redact_issued_keys import SecretSpan
 from recollect.text.redact_values import (
+    is_known_non_secret,
     is_ordinary_word,
-    is_placeholder,
     is_stop_word,
     looks_random,
 )
-from recollect.text.redact_words import (
+from recollect.text.redaction_word_lists import (
     COUNTED,
     NAME_SUFFIXES,
     OTHER_KEYS,
@@ -90,7 +90,7 @@ def _secret_span(
     if group == "bare" and "phrase" in name.casefold() and match["op"]:
         last = (_WORDS_OF_LINE.match(text, last) or match).end()
         value = text[first:last]
-        return None if is_placeholder(value) or is_ordinary_word(value) else (first, last)
+        return None if is_known_non_secret(value) or is_ordinary_word(value) else (first, last)
     if group == "bare":
         is_word = not looks_random(value)
         if is_word and not _is_bare_word_secret(text, start, name, strength, match):
@@ -118,7 +118,7 @@ def _is_bare_word_secret(
 
 
 def _is_secret(name: str, strength: str, value: str, *, quoted: bool) -> bool:
-    if is_placeholder(value):
+    if is_known_non_secret(value):
         return False
     if value.isdigit():
         return strength == "password" and len(value) > 3

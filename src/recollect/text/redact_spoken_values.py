@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from recollect.text.redact_issued_keys import SecretSpan
-from recollect.text.redact_values import is_ordinary_word, is_placeholder, looks_random
-from recollect.text.redact_words import OTHER_KEYS
+from recollect.text.redact_values import is_known_non_secret, is_ordinary_word, looks_random
+from recollect.text.redaction_word_lists import OTHER_KEYS
 
 KIND = "password"
 
@@ -120,7 +120,7 @@ def _values(text: str, at: int, end: int, noun: str) -> Iterator[tuple[int, int]
         return
     if nature == "login":
         match = _LOGIN_AFTER.match(text, end)
-        if match and looks_random(match["bare"]) and not is_placeholder(match["bare"]):
+        if match and looks_random(match["bare"]) and not is_known_non_secret(match["bare"]):
             yield match.span("bare")
         return
     if noun.endswith(" code") and (match := _CODES_AFTER.match(text, end)):
@@ -160,13 +160,13 @@ def _told_spans(
     has_verb = bool(match["verb"] or match.groupdict().get("colon"))
     if match["quoted"]:
         value = match["quoted"]
-        if not is_placeholder(value) and _is_quoted_secret(value, nature, has_verb=has_verb):
+        if not is_known_non_secret(value) and _is_quoted_secret(value, nature, has_verb=has_verb):
             yield match.span("quoted")
         return
     value = _without_markup(match["bare"])
     span = match.start("bare"), match.start("bare") + len(value)
     rest = text[span[1] : span[1] + 24]
-    if is_placeholder(value) or len(value) < 4 or rest.startswith("\\u"):
+    if is_known_non_secret(value) or len(value) < 4 or rest.startswith("\\u"):
         return
     ends = not rest or _END_OF_CLAUSE.match(rest) is not None
     if value.isdigit():
@@ -194,7 +194,7 @@ def _is_random_value(value: str) -> bool:
     return (
         len(value) >= 5
         and looks_random(value)
-        and not is_placeholder(value)
+        and not is_known_non_secret(value)
         and not _is_prose(value)
     )
 

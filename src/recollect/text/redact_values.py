@@ -8,7 +8,7 @@ are not. These functions see the value and nothing around it.
 import re
 from functools import lru_cache
 
-from recollect.text.redact_words import PREDICATE_ENDINGS, STOP_WORDS
+from recollect.text.redaction_word_lists import NON_SECRET_WORDS, PREDICATE_ENDINGS
 
 MAX_JUDGED = 400  # characters of a value that are read; a longer one is removed to its end
 
@@ -44,7 +44,7 @@ _RARE_PAIR = re.compile(
 _VOWELS = frozenset("aeiouyäöüáéíóúàèâêô")
 
 
-def is_placeholder(value: str) -> bool:
+def is_known_non_secret(value: str) -> bool:
     """Return whether *value* stands for a secret that is elsewhere."""
     if _NOT_A_SECRET.search(value):
         return True
@@ -67,7 +67,7 @@ def looks_random(value: str) -> bool:
 def is_ordinary_word(value: str) -> bool:
     """Return whether *value* is something that is said of a password rather than a password."""
     folded = value.casefold().strip(" .,;:!?")
-    if folded in STOP_WORDS:
+    if folded in NON_SECRET_WORDS:
         return True
     return folded.endswith(PREDICATE_ENDINGS) and folded.isalpha() and not looks_random(value)
 
@@ -75,7 +75,7 @@ def is_ordinary_word(value: str) -> bool:
 def is_stop_word(value: str) -> bool:
     """Return whether *value* is the name of a field, a type or another word found in forms."""
     folded = value.casefold().strip(" .,;:!?")
-    return folded in STOP_WORDS
+    return folded in NON_SECRET_WORDS
 
 
 @lru_cache(maxsize=1024)

@@ -30,8 +30,8 @@ from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
+from recollect.text.all_projects_request import asks_for_all_projects
 from recollect.text.decision_details import upcoming_dates
-from recollect.text.scope_wish import wishes_every_project
 
 MAX_CANDIDATES = 300
 LEFT_OUT = "left out"
@@ -207,7 +207,7 @@ def _scope(
     if statement.voice is not Voice.USER:
         return event.owner.scope
     span = statement.spans[0]
-    is_for_all = wishes_every_project(source.content[span.start : span.end])
+    is_for_all = asks_for_all_projects(source.content[span.start : span.end])
     return Scope.GLOBAL if is_for_all else event.owner.scope
 
 

@@ -1,7 +1,7 @@
 """
 The tool `edit_block`: change a block, labelled text that is part of every context.
 
-A caller edits the blocks of its own agent. A block of the project or a global block is told to
+A caller edits the blocks of its own agent. A block of the project or a global block is shown to
 others, so the user is asked to confirm the change. If the user cannot be asked, or the change is
 too long for a question, it is a proposal in the inbox.
 """
@@ -67,7 +67,7 @@ def edit_block(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> Too
     is_global = scope is Scope.GLOBAL
     audience = f"every agent in {'every' if is_global else 'this'} project"
     return ConfirmationRequest(
-        question=f"Change the block {label!r}, which {audience} is told?\n\n{diff}",
+        question=f"Change the block {label!r}, which is shown to {audience}?\n\n{diff}",
         on_confirm=apply_edit,
         propose=propose,
     )

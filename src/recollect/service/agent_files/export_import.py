@@ -138,14 +138,13 @@ def _insert_in_steps(
                 works.append(_unfinished(insertions[-1].agent, path, services))
                 tables.unfinished_work.add(works[-1])
             budget.spend(rows=ROWS_OF_A_PIECE, chars=chars)
-            if budget.is_used:
+            if budget.is_exhausted:
                 return True
         for work in works:
             tables.unfinished_work.remove(work.kind, work.subject)
         return False
 
-    for _ in run_in_steps(services.store, step):
-        pass
+    run_in_steps(services.store, step)
     return [insertion.result() for insertion in insertions]
 
 

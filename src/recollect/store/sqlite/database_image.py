@@ -128,11 +128,11 @@ def _frames(
         if computed != stored:
             if not is_seed_known:
                 corrected, seed = raw, stored  # the first frame after a damaged header
-            elif _follows(log, number + 1, count, computed, order):
+            elif _next_frame_matches(log, number + 1, count, computed, order):
                 corrected, seed = raw, computed  # only its checksum is damaged
             else:
                 bits = _suspect_bits(raw, computed, stored, order)
-                if not bits and not _follows(log, number + 1, count, stored, order):
+                if not bits and not _next_frame_matches(log, number + 1, count, stored, order):
                     return  # an earlier use of the log left the rest
                 corrected, seed = _flip_back(raw, bits, order), stored
             if is_seed_known:
@@ -146,7 +146,9 @@ def _frames(
         yield _Frame(page_number, size > 0, raw[FRAME_HEADER_SIZE:]), problem
 
 
-def _follows(log: bytes | mmap.mmap, number: int, count: int, seed: Checksum, order: str) -> bool:
+def _next_frame_matches(
+    log: bytes | mmap.mmap, number: int, count: int, seed: Checksum, order: str
+) -> bool:
     if number >= count:
         return False
     raw = _raw_frame(log, number)

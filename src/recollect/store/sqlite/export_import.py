@@ -134,7 +134,7 @@ def import_records(
         for kind, ids in importer.take_new_items().items():
             for item in items.with_ids(kind, ids):
                 word_index.add(kind, item.owner, item.id, item.text)
-        if budget.is_used:
+        if budget.is_exhausted:
             return False
     return True
 

@@ -1,5 +1,5 @@
 """
-Copies of a store in the making: private from the first byte, and never left behind.
+Write a copy of a store: private from the first byte, and removed if its process is killed.
 
 A copy is written under a temporary name and renamed when it is complete. Its process holds a lock
 on the temporary file, which the operating system releases if the process is killed: a temporary

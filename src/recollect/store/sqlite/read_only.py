@@ -67,7 +67,7 @@ def can_write(path: Path) -> bool:
     return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
 
 
-def check_writable_log(db: apsw.Connection, path: Path) -> None:
+def require_writable(db: apsw.Connection, path: Path) -> None:
     """Raise if the file can only be read, or if its log holds commits that SQLite cannot read."""
     if db.readonly("main"):
         raise StoreReadOnly(f"{path} is read-only")

@@ -5,8 +5,9 @@ Theory of operation. SQLite refuses a table at its first damaged page, so the ro
 raw pages (database_image.py, btree_reader.py). Every tree is walked first, to know which pages
 belong to which table and which are lost. Then the rows are inserted into an empty store of the same
 schema, parents first, under all rules of the schema: what a rule refuses is corrected, listed as
-altered, or lost (row_rescue.py); a lost row that others refer to gets a stand-in (lost_parents.py).
-The word index is built anew. Lost rows are named by the indexes that still hold their keys.
+altered, or lost (row_rescue.py); a lost row that others refer to gets a placeholder
+(placeholder_rows.py). The word index is rebuilt. Lost rows are named by the indexes that still hold
+their keys.
 """
 
 from collections import deque
@@ -26,15 +27,15 @@ from recollect.store.sqlite import integrity
 from recollect.store.sqlite.btree_reader import BtreeReader, RawRow, TreeShape
 from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.export_import import TABLES
-from recollect.store.sqlite.lost_parents import LostParents
 from recollect.store.sqlite.migrate import known_migrations
 from recollect.store.sqlite.partial_file import partial_file
+from recollect.store.sqlite.placeholder_rows import PlaceholderRows
 from recollect.store.sqlite.row_conversion import fetch_all
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row, make_valid
 from recollect.store.sqlite.table_layout import (
     SCHEMA_SHAPE,
+    empty_store_bytes,
     table_layouts,
-    template,
 )
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
@@ -63,7 +64,7 @@ def rescue(path: Path, target: Path, clock: Clock, *, is_open: bool = False) -> 
     """
     with _writers_excluded(path):
         damaged_file = DamagedFile(DatabaseImage(path, is_open=is_open), path)
-        target.write_bytes(template(damaged_file.version))
+        target.write_bytes(empty_store_bytes(damaged_file.version))
         db = apsw.Connection(str(target))
         try:
             db.execute("PRAGMA synchronous = OFF")
@@ -230,7 +231,7 @@ class _Rescue:
         self._file = damaged_file
         self._db = db
         self._inserter = RowInserter(db)
-        self._parents = LostParents(self._decoded_rows, to_micros(clock.now()))
+        self._parents = PlaceholderRows(self._decoded_rows, to_micros(clock.now()))
         self._keys: dict[str, set[tuple[Any, ...]]] = {}
         self._lost: dict[str, set[str]] = {}
         self._altered: dict[str, dict[str, str]] = {}

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class QueuedRetrieval:
-    """A retrieval, and when it was logged."""
+    """A retrieval, and when the search ran."""
 
     retrieval: Retrieval
     logged_at: datetime
@@ -55,7 +55,7 @@ class RetrievalQueue:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._pid = os.getpid()
-        self._at_exit = _flusher(weakref.ref(self))
+        self._at_exit = _close_at_exit(weakref.ref(self))
         atexit.register(self._at_exit)
 
     def add(self, retrieval: Retrieval, logged_at: datetime) -> bool:
@@ -92,8 +92,8 @@ class RetrievalQueue:
             self._taken |= batch
             return list(batch.values())
 
-    def settle(self, batch: Sequence[QueuedRetrieval], *, is_written: bool) -> None:
-        """Remove a batch that was written; one that was not waits again, first in line."""
+    def finish_batch(self, batch: Sequence[QueuedRetrieval], *, is_written: bool) -> None:
+        """Remove a batch that was written; one that was not waits again, at the front."""
         with self._condition:
             entries = {entry.retrieval.id: entry for entry in batch}
             for retrieval_id in entries:
@@ -109,7 +109,7 @@ class RetrievalQueue:
             try:
                 self._write(batch)
             except StoreBusy:
-                self.settle(batch, is_written=False)
+                self.finish_batch(batch, is_written=False)
                 if time.monotonic() >= give_up_at:
                     return False
                 time.sleep(RETRY_S)
@@ -117,9 +117,9 @@ class RetrievalQueue:
             except StoreError as error:
                 log.warning("%s retrievals could not be logged: %s", len(batch), error)
             except BaseException:
-                self.settle(batch, is_written=False)
+                self.finish_batch(batch, is_written=False)
                 raise
-            self.settle(batch, is_written=True)
+            self.finish_batch(batch, is_written=True)
         with self._condition:  # what another thread has taken
             left_s = max(0.0, give_up_at - time.monotonic())
             return self._condition.wait_for(lambda: not self._taken, left_s)
@@ -146,7 +146,7 @@ class RetrievalQueue:
                 return
 
 
-def _flusher(reference: "weakref.ref[RetrievalQueue]") -> Callable[[], None]:
+def _close_at_exit(reference: "weakref.ref[RetrievalQueue]") -> Callable[[], None]:
     """Return a function that writes what a queue holds when the interpreter exits."""
 
     def flush() -> None:

@@ -38,7 +38,7 @@ _PARTS = {part for _, parts in _RECORD_PARTS.values() for part in parts} - _RECO
 # A worker may take a job at once, so jobs come when everything they work on is there.
 _RECORD_TABLES = (*(name for name in TABLES if name not in (*_PARTS, "jobs")), "jobs")
 
-_LATEST_VERSION = """SELECT b.id FROM blocks b LEFT JOIN block_history h
+_BLOCKS_WITHOUT_HISTORY = """SELECT b.id FROM blocks b LEFT JOIN block_history h
     ON h.block_id = b.id AND h.version = b.version AND h.value = b.value
  WHERE h.block_id IS NULL"""
 
@@ -121,7 +121,7 @@ class StagedRows:
         try:
             # Deferred foreign keys are checked at commit; check now, while the row can be named.
             broken = self._db.execute("PRAGMA foreign_key_check").fetchone()
-            block = self._db.execute(_LATEST_VERSION).fetchone()
+            block = self._db.execute(_BLOCKS_WITHOUT_HISTORY).fetchone()
         except apsw.Error as error:
             raise ImportRefused(f"the import is incomplete: {error}") from error
         if broken:

@@ -37,6 +37,7 @@ from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate
 from recollect.store.sqlite.conversations import SqliteConversationTable
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
 from recollect.store.sqlite.export_import import RowImporter, import_records
+from recollect.store.sqlite.export_upgrade import upgrade_rows
 from recollect.store.sqlite.files import SqliteFileTable
 from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeyTable
 from recollect.store.sqlite.indexed_items import IndexedItemReader
@@ -45,16 +46,15 @@ from recollect.store.sqlite.links import SqliteLinkTable
 from recollect.store.sqlite.memories import SqliteMemoryTable
 from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
-from recollect.store.sqlite.old_exports import upgrade_rows
 from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.projects import SqliteProjectTable
 from recollect.store.sqlite.read_only import (
     ReadOnlySource,
     can_write,
-    check_writable_log,
     open_read_only,
     open_rescued,
+    require_writable,
 )
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.retrievals import SqliteRetrievalTable
@@ -152,7 +152,7 @@ class SqliteStore:
             is_written = True
             return result
         finally:
-            self._retrieval_queue.settle(retrievals, is_written=is_written)
+            self._retrieval_queue.finish_batch(retrievals, is_written=is_written)
 
     @contextmanager
     def in_next_write(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
@@ -206,8 +206,7 @@ class SqliteStore:
                 tables.unfinished_work.remove(work.kind, work.subject)
                 return False
 
-            for _ in run_in_steps(self, step):
-                pass
+            run_in_steps(self, step)
         conflicts = [*staged.conflicts, *importer.conflicts]
         return Imported(
             added=importer.added, unchanged=importer.unchanged, conflicts=tuple(conflicts)
@@ -235,7 +234,7 @@ class SqliteStore:
                 self._code_indexes.clear()
                 return counts
         # Only a damaged store needs it, and every command waits for its imports.
-        from recollect.store.sqlite.replace_indexes import replace_damaged_indexes
+        from recollect.store.sqlite.recreate_derived import replace_damaged_indexes
 
         self._code_indexes.clear()
         with translate_errors(self._path):
@@ -279,7 +278,7 @@ class SqliteStore:
                 former.close()
             return True
 
-    def truncate_wal(self, *, give_up_s: float) -> bool:
+    def erase_deleted_content(self, *, give_up_s: float) -> bool:
         self._check_writable()
         with self._lock:
             idle, self._idle_readers = self._idle_readers, []
@@ -316,7 +315,7 @@ class SqliteStore:
         db = connect(self._path, create=True)
         try:
             with translate_errors(self._path):
-                check_writable_log(db, self._path)
+                require_writable(db, self._path)
                 self._schema = migrate(db, self._path, self._clock)
                 db.execute("PRAGMA synchronous = FULL")
             self._tables = self._open_tables(db)

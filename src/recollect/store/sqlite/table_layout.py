@@ -54,7 +54,7 @@ class TableLayout:
 
 
 @cache
-def template(version: int) -> bytes:
+def empty_store_bytes(version: int) -> bytes:
     """Return an empty store of a schema version, as the bytes of its file."""
     db = _empty_store(version)
     try:

@@ -19,7 +19,7 @@ from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.migrate import check_current
 from recollect.store.sqlite.repair import DERIVED, DamagedFile
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row
-from recollect.store.sqlite.table_layout import template
+from recollect.store.sqlite.table_layout import empty_store_bytes
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 _WITHOUT_LOST_MODELS = """
@@ -77,7 +77,7 @@ def _readable_rows(damaged_file: DamagedFile, table: str) -> list[RowMap]:
 def _create_again(db: apsw.Connection, version: int, names: set[str]) -> None:
     """Delete tables and indexes from the schema without reading them, and create them empty."""
     pristine = apsw.Connection(":memory:")
-    pristine.deserialize("main", template(version))
+    pristine.deserialize("main", empty_store_bytes(version))
     statements = [
         sql
         for name, table, sql in pristine.execute(

@@ -15,7 +15,7 @@ MAX_KINDS = 500
 KEY_CHARS = 80
 
 
-class RepeatedMessages(logging.Filter):
+class RepeatedLogFilter(logging.Filter):
     """A filter for warnings and errors; what is less important passes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -56,13 +56,13 @@ def checksum_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def export_rows(path: Path, bounds: FileBounds) -> Iterator[Mapping[str, Any]]:
+def read_export_rows(path: Path, bounds: FileBounds) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of an export; raise `ImportRefused` if it is damaged or too large."""
     digest = hashlib.sha256()
     count = 0
     ended = False
     for number, line in enumerate(_lines(path, bounds), start=1):
-        row = _parsed(line, number, path, bounds)
+        row = _parse_row(line, number, path, bounds)
         if ended:
             raise ImportRefused(f"{path}: line {number} comes after the end; nothing was imported")
         if number == 1:
@@ -158,7 +158,7 @@ def _too_large(path: Path, what: str) -> ImportRefused:
     )
 
 
-def _parsed(line: bytes, number: int, path: Path, bounds: FileBounds) -> Mapping[str, Any]:
+def _parse_row(line: bytes, number: int, path: Path, bounds: FileBounds) -> Mapping[str, Any]:
     if line.count(b",") > bounds.values:
         raise _too_large(path, f"line {number} has more than {bounds.values:,} values")
     try:
@@ -169,7 +169,7 @@ def _parsed(line: bytes, number: int, path: Path, bounds: FileBounds) -> Mapping
             "Is it a file written by `recollect export`?"
         ) from error
     if not isinstance(row, dict):
-        raise ImportRefused(f"{path}: line {number} is no row; nothing was imported")
+        raise ImportRefused(f"{path}: line {number} is not a JSON object; nothing was imported")
     return row
 
 

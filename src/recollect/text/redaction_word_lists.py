@@ -6,7 +6,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 # What is said of a password, and what stands for one in forms, types and documentation.
-STOP_WORDS = _words(
+NON_SECRET_WORDS = _words(
     """
     password passwords passwd passwort kennwort contraseña contrasena motdepasse passphrase passcode
     pwd pass token tokens secret secrets secreto geheimnis geheim apikey api key keys value values

@@ -1,5 +1,5 @@
 """
-Read the rows of exports that were written before the present schema.
+Add the identities of projects to rows of exports that were written before they had one.
 
 Projects had a unique name and no identity. A project that has the name of its repository got it
 from there; the name of any other was given by a person.

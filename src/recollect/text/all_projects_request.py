@@ -37,7 +37,7 @@ _REMEMBER_EVERYWHERE = LazyPattern(
 )
 
 
-def wishes_every_project(sentence: str) -> bool:
+def asks_for_all_projects(sentence: str) -> bool:
     """Return whether *sentence* asks to remember something in every project of the speaker."""
     text = " ".join(sentence.lower().replace("’", "'").split())
     return bool(_ALL_MINE.search(text) or _REMEMBER_EVERYWHERE.search(text))

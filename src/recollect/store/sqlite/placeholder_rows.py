@@ -17,7 +17,7 @@ ReadRows = Callable[[str], Iterable[RowMap]]
 Place = tuple[str, str]  # scope and owner
 
 
-class LostParents:
+class PlaceholderRows:
     """Makes rows to stand in for lost ones. *read_rows* returns the readable rows of a table."""
 
     def __init__(self, read_rows: ReadRows, now: int) -> None:

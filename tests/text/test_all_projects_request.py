@@ -1,6 +1,6 @@
 """Only an explicit wish takes what was said in a project out of it."""
 
-from recollect.text.scope_wish import wishes_every_project
+from recollect.text.all_projects_request import asks_for_all_projects
 from tables import each_row
 
 
@@ -21,7 +21,7 @@ from tables import each_row
     ],
 )
 def test_a_wish_for_every_project_is_recognised(sentence: str) -> None:
-    assert wishes_every_project(sentence)
+    assert asks_for_all_projects(sentence)
 
 
 @each_row(
@@ -40,4 +40,4 @@ def test_a_wish_for_every_project_is_recognised(sentence: str) -> None:
     ],
 )
 def test_anything_else_stays_in_its_project(sentence: str) -> None:
-    assert not wishes_every_project(sentence)
+    assert not asks_for_all_projects(sentence)
