@@ -419,4 +419,4 @@ class BlockMachine(RuleBasedStateMachine):
 
 
 TestBlocks = BlockMachine.TestCase
-TestBlocks.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestBlocks.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)

@@ -105,7 +105,7 @@ def accept_proposal(
         )
         is_changed = edited.value != block.value
         if is_changed:
-            by = BlockAuthor.AGENT if own_text is None else BlockAuthor.USER
+            by = BlockAuthor.AGENT if own_text is None else request.by
             writing.save_version(tables, edited, by=by, reason=_history_reason(proposal, request))
         accepted = replace(
             proposal,
