@@ -28,7 +28,9 @@ from server_process import run_server
 from vendor_server import VendorServer
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TEST_LINE = "pip install -q -r constraints.txt && pip install -q --no-deps -e . && pytest -n auto"
+TEST_LINE = (
+    "pip install -q --no-deps -r constraints.txt && pip install -q --no-deps -e . && pytest -n auto"
+)
 # Decisions and the log are history, figures copy the results: they keep the words of their time.
 PLAIN_PAGES = [
     path
