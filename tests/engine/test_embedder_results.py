@@ -59,3 +59,36 @@ def test_an_embedder_that_returns_nonsense_leaves_the_search_by_words(
         [hit] = rec.search("car")
 
         assert hit.memory.content == "the car is blue"
+
+
+def test_the_vector_of_a_text_that_is_forgotten_while_it_is_embedded_is_not_stored(
+    path: Path,
+) -> None:
+    plans: list[Callable[[], object]] = []
+
+    def forget_first(vectors: Vectors) -> Vectors:
+        while plans:
+            plans.pop()()
+        return vectors
+
+    embedder = ConvertingEmbedder(forget_first)
+    with open_memory(path, embedder=embedder) as rec:
+        fact = rec.ingest("the car is blue", project="p")
+        rec.agents.create("driver")
+        conversation = rec.conversations.start(agent="driver", project="p")
+        rec.conversations.append(
+            conversation.id, "assistant", "Noted. the car is blue. Bread needs flour."
+        )
+        plans.append(lambda: rec.forget(fact.id))
+        rec.drain()
+        rec.drain()
+
+        [message] = rec.conversations.messages(conversation.id)
+        assert "car" not in message.content
+        with rec._store.read() as tables:
+            [(vector,)] = tables.db.execute(
+                "SELECT e.vector FROM embeddings e JOIN items i USING (seq) WHERE i.id = ?",
+                (message.id,),
+            )
+        expected = ScriptedEmbedder().embed([message.content])[0].astype("<f2").tobytes()
+        assert vector == expected

@@ -138,6 +138,27 @@ def test_what_others_add_and_delete_is_seen_at_the_next_query(db: apsw.Connectio
     assert 1000 not in rows.item_ids
 
 
+def test_an_item_whose_text_was_replaced_is_compared_by_its_new_vector_only(
+    db: apsw.Connection,
+) -> None:
+    early, late = BitCodeIndex(1), BitCodeIndex(1)  # asked before the new embedding, or after it
+    query = np.ones(DIMENSION, dtype=np.float32)
+    add(db, 999, partition_id=1, vectors=np.ones((1, DIMENSION)))
+    for index in (early, late):
+        index.nearest(db, query, [1], LIMIT)
+    add(db, 1000, partition_id=1, vectors=np.ones((1, DIMENSION)))  # ids of vectors only grow
+    db.execute("DELETE FROM embeddings WHERE seq = 999")
+
+    assert early.missing_items(db, [999], [1]) == [999]
+    assert early.cached_rows([1], [999]) == []
+    db.execute("DELETE FROM items WHERE seq = 999")
+    add(db, 999, partition_id=1, vectors=-np.ones((1, DIMENSION)))
+    for index in (early, late):
+        rows, _ = index.nearest(db, query, [1], 10_000)
+        assert rows.item_ids.tolist().count(999) == 1
+        assert rescore(rows, query)[999].similarity < 0
+
+
 def test_an_item_that_moved_to_another_partition_is_missing_from_its_old_one(
     db: apsw.Connection,
 ) -> None:

@@ -120,7 +120,10 @@ def _embed(
     vectors = _chunk_embeddings(store, embedder, chosen, pending)
 
     def save(tables: Tables) -> None:
-        tables.embeddings.save(chosen, [item.item_id for item in pending], vectors)
+        # A text may have been forgotten since it was read; its vector must not be stored.
+        item_ids = [item.item_id for item in tables.embeddings.unchanged(pending)]
+        unchanged = [vector for vector in vectors if vector.item_id in set(item_ids)]
+        tables.embeddings.save(chosen, item_ids, unchanged)
         if tables.embeddings.models_in_use().serving is None:
             tables.embeddings.set_serving_model(chosen)  # the first ever
         elif may_serve is not None:

@@ -87,6 +87,9 @@ class EmbeddingIndex(Protocol):
     def never_embedded_among(self, record_ids: Sequence[str]) -> list[UnembeddedItem]:
         """Return which of some records no model has embedded."""
 
+    def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
+        """Return which of some items still exist and have the same text."""
+
     def count_pending(self, model_id: int | None) -> int:
         """Return how many items have no vectors of that model."""
 

@@ -9,7 +9,9 @@ next one.
 
 Partitions in use also have their vectors cached (vector_cache.py), so that nothing needs to be
 fetched. Deleted items are left out of every result: a fetch does not find their rows, and cached
-rows are checked against the items of the store. The index may be stale, its results never are.
+rows are checked against the items of the store. An item whose text was replaced has no vectors
+until it is embedded again, and its partition is read anew then. The index may be stale, its results
+never are.
 """
 
 import threading
@@ -122,7 +124,7 @@ class BitCodeIndex:
     def missing_items(
         self, db: apsw.Connection, item_ids: Iterable[int], partition_ids: Sequence[int]
     ) -> list[int]:
-        """Return which items are not in those partitions; drop partitions with deleted items."""
+        """Return which items have no vectors there; drop partitions that cached some of them."""
         ids = list(item_ids)
         values = {"item_ids": to_json(ids), "partition_ids": to_json(list(partition_ids))}
         existing = {item_id for (item_id,) in db.execute(_SQL["existing_items"], values)}
@@ -200,6 +202,10 @@ class BitCodeIndex:
                 new_rows[partition_id].append((row_id, item_id, chunk_count, blob))
         for partition_id, rows in new_rows.items():
             added = _to_rows([row[1:] for row in rows], dimension)
+            if rows and np.isin(added.item_ids, behind[partition_id].item_ids).any():
+                self._cache.drop(partition_id)  # a text was replaced
+                self._read_partition(db, partition_id, dimension, newest)
+                continue
             codes = _encode([row[0] for row in rows], added, newest)
             self._codes[partition_id] = behind[partition_id].extended([codes], newest)
             self._cache.append(partition_id, added)

@@ -104,6 +104,11 @@ class SqliteEmbeddingIndex(SqliteTable):
             if record_id in texts
         ]
 
+    def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
+        rows = self._rows("items_by_id", item_ids=[item.item_id for item in items])
+        texts = {item.item_id: item.text for item in self._with_texts(rows)}
+        return [item for item in items if texts.get(item.item_id) == item.text]
+
     def count_pending(self, model_id: int | None) -> int:
         return int(self._run("count_pending", model_id=_id_or_no_model(model_id)).get)
 
@@ -215,7 +220,9 @@ class SqliteEmbeddingIndex(SqliteTable):
         remaining = list(item_ids)
         best: dict[int, VectorMatch] = {}
         partition_ids = [partition.id for partition in partitions]
-        for rows in self._code_index(model_id).cached_rows(partition_ids, remaining):
+        index = self._code_index(model_id)
+        index.missing_items(self._db, remaining, partition_ids)  # drops what is stale
+        for rows in index.cached_rows(partition_ids, remaining):
             best |= rescore(rows, query)
         remaining = [item_id for item_id in remaining if item_id not in best]
         if not remaining:

@@ -82,9 +82,7 @@ class SqliteStoredTextTable(SqliteTable):
 
     def overwrite(self, cells: Sequence[TextCell]) -> None:
         records = sorted({(cell.table, str(cell.key[0])) for cell in cells if cell.table in _KINDS})
-        items = [item for table, some_id in records for item in self._item(table, some_id)]
-        for item in items:
-            self._word_index.remove(item.id, item.text)
+        former = self._items_of(records)
         for cell in cells:
             keys, _ = COLUMNS[cell.table]
             values = [cell.text, *cell.key]
@@ -96,9 +94,13 @@ class SqliteStoredTextTable(SqliteTable):
                 f'UPDATE {cell.table} SET "{cell.column}" = ?{extra} WHERE {_matching(keys)}',
                 values,
             )
-        for table, some_id in records:
-            for item in self._item(table, some_id):
-                self._word_index.add(item.kind, item.owner, item.id, item.text)
+        current = self._items_of(records)
+        for record_id, item in former.items():
+            if record_id not in current:
+                self._word_index.remove(record_id, item.text)
+        for record_id, item in current.items():
+            texts = {"former_text": former.get(record_id, item).text, "text": item.text}
+            self._word_index.replace(item.kind, item.owner, record_id, **texts)
 
     def sources(self) -> Iterator[tuple[str, str]]:
         yield from self._run("source_contents")
@@ -114,8 +116,13 @@ class SqliteStoredTextTable(SqliteTable):
         values = {"ids": list(ids), "conversation_ids": list(conversation_ids)}
         return set(self._column("messages_among", **values))
 
-    def _item(self, table: str, record_id: str) -> list[IndexedItem]:
-        return list(self._items.with_ids(_KINDS[table], [record_id]))
+    def _items_of(self, records: Sequence[tuple[str, str]]) -> dict[str, IndexedItem]:
+        """Return the searchable ones of some records, given as table and id, by id."""
+        return {
+            item.id: item
+            for table, record_id in records
+            for item in self._items.with_ids(_KINDS[table], [record_id])
+        }
 
 
 def _matching(keys: Sequence[str]) -> str:

@@ -99,6 +99,26 @@ class SqliteWordIndex:
 
     def remove_many(self, texts: Mapping[str, str]) -> int:
         """Delete items, given as texts by record id; return how many postings they had."""
+        return self._remove(texts, ("remove_items",))
+
+    def replace(
+        self, kind: ItemKind, owner: Owner, record_id: str, *, former_text: str, text: str
+    ) -> None:
+        """
+        Index another text of an item, which waits to be embedded again.
+
+        It keeps its id, because results of equal score are ordered by it: a rebuild from the rows
+        must give the same order.
+        """
+        row = self._db.execute(_SQL["items_of"], {"ids": to_json([record_id])}).fetchone()
+        if row is None:
+            self.add(kind, owner, record_id, text)
+            return
+        self._remove({record_id: former_text}, ("remove_embeddings", "mark_unembedded"))
+        self.reindex(kind, owner, row[1], text)
+
+    def _remove(self, texts: Mapping[str, str], item_queries: Sequence[str]) -> int:
+        """Delete the postings of items, and run some queries on the items; return the count."""
         rows = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(list(texts))}))
         removed = 0
         for partition_id in sorted({row[2] for row in rows}):
@@ -117,7 +137,8 @@ class SqliteWordIndex:
             counts = {"counts": to_json(list(Counter(term_ids).items()))}
             self._db.execute(_SQL["uncount_terms"], counts)
             self._db.execute(_SQL["drop_unused_terms"], counts)
-            self._db.execute(_SQL["remove_items"], {"item_ids": to_json(list(items))})
+            for name in item_queries:
+                self._db.execute(_SQL[name], {"item_ids": to_json(list(items))})
             shrunk = {"items": len(items), "words": sum(length for _, length in items.values())}
             self._db.execute(_SQL["shrink_partition"], {"partition_id": partition_id, **shrunk})
             removed += len(term_ids)

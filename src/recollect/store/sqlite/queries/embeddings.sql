@@ -28,6 +28,10 @@ SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j
 SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL;
 
+-- items_by_id: some items, given as a JSON list
+SELECT i.seq, i.id, s.kind FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value
+ CROSS JOIN shelves s ON s.id = i.shelf_id;
+
 -- count_pending: items that this model has not embedded
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by < :model_id)
@@ -106,9 +110,10 @@ SELECT e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.mode
 -- by_item: the vectors of some items, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
 
--- existing_items: which of some items are in those partitions, both given as JSON lists
+-- existing_items: which of some items are in those partitions, both given as JSON lists, and have vectors
 SELECT i.seq FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value
- WHERE i.shelf_id IN (SELECT value FROM json_each(:partition_ids));
+ WHERE i.shelf_id IN (SELECT value FROM json_each(:partition_ids))
+   AND EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq);
 
 -- last_item: the id of the newest item
 SELECT coalesce(max(seq), 0) FROM items;

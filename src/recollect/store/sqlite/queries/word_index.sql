@@ -35,6 +35,12 @@ DELETE FROM terms WHERE items <= 0 AND id IN (SELECT value ->> 0 FROM json_each(
 -- remove_items: given as a JSON list; their embeddings are deleted by cascade
 DELETE FROM items WHERE seq IN (SELECT value FROM json_each(:item_ids));
 
+-- remove_embeddings: of items whose text changes, given as a JSON list
+DELETE FROM embeddings WHERE seq IN (SELECT value FROM json_each(:item_ids));
+
+-- mark_unembedded: items whose text changes, given as a JSON list
+UPDATE items SET embedded_by = NULL WHERE seq IN (SELECT value FROM json_each(:item_ids));
+
 -- shrink_partition: count some items less
 UPDATE shelves SET items = items - :items, words = words - :words WHERE id = :partition_id;
 
