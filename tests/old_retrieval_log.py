@@ -6,7 +6,8 @@ import apsw
 
 from recollect.clock import to_micros
 from recollect.domain.retrieval import Retrieval
-from recollect.store.sqlite.retrievals import SqliteRetrievalTable
+from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 
 OLD_LOG_TABLES = frozenset({"retrievals", "retrieval_hits", "retrieval_context"})
 
@@ -14,7 +15,7 @@ OLD_LOG_TABLES = frozenset({"retrievals", "retrieval_hits", "retrieval_context"}
 def copy_retrievals(source: str, target: apsw.Connection) -> list[Retrieval]:
     """Copy the retrievals of the store *source* to a database of an old schema; return them."""
     db = apsw.Connection(source, flags=apsw.SQLITE_OPEN_READONLY)
-    retrievals = list(SqliteRetrievalTable(db).all())
+    retrievals = list(RetrievalRepository(SqliteConnection(db)).all())
     db.close()
     tables = "SELECT 1 FROM main.sqlite_schema WHERE name = 'retrieval_hits'"
     for retrieval in retrievals if target.execute(tables).fetchone() else ():

@@ -16,9 +16,9 @@ from recollect.engine.embedding_indexer import Indexer
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.retrieval import message_search, retrieve
 from recollect.service import read, search_messages
+from recollect.store.repositories.memories import MemoryRepository
+from recollect.store.repositories.messages import MessageRepository
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
-from recollect.store.sqlite.memories import SqliteMemoryTable
-from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
@@ -35,8 +35,8 @@ PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
         (SqliteEmbeddingIndex, "pairwise_similarities"),
     ],
     "candidate rows": [
-        (SqliteMessageTable, "candidate_rows"),
-        (SqliteMemoryTable, "candidate_rows"),
+        (MessageRepository, "candidate_rows"),
+        (MemoryRepository, "candidate_rows"),
     ],
     "gathering candidates": [(message_search, "find_candidates"), (retrieve, "find_candidates")],
     "ranking": [
@@ -50,7 +50,7 @@ PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
         (retrieve, "linked_candidates"),
         (retrieve, "relevant_candidates"),
     ],
-    "reading the results": [(SqliteMessageTable, "get_many"), (SqliteMemoryTable, "get_many")],
+    "reading the results": [(MessageRepository, "get_many"), (MemoryRepository, "get_many")],
     "the log": [(search_messages, "log_retrieval"), (read, "log_retrieval")],
 }
 REST = "everything else"

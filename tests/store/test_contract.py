@@ -39,8 +39,8 @@ from recollect.domain.retrieval import Filters, LoggedHit, LoggedItem
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
+from recollect.store.repositories.retrieval_packing import pack
 from recollect.store.sqlite import word_index
-from recollect.store.sqlite.retrieval_packing import pack
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writer_thread import Writer, _Ticket
 from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, RegisteredModel

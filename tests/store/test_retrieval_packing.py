@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Parts, Retrieval
 from recollect.errors import StoreDamaged
-from recollect.store.sqlite.retrieval_packing import pack, pack_ids, unpack, unpack_ids
+from recollect.store.repositories.retrieval_packing import pack, pack_ids, unpack, unpack_ids
 
 texts = st.text(max_size=40)
 ids = st.uuids().map(str) | st.text(

@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 
 from recollect.service.forget_plan import REDACTED_TABLES, REPORTED_TABLES
-from recollect.store.sqlite.stored_texts import COLUMNS
+from recollect.store.repositories.stored_texts import COLUMNS
 from support import open_memory
 
 # Columns that hold ids, enums, hashes, times or model names.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from recollect.domain.scope import ItemKind
+from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import Row
 from recollect.store.sqlite.table import SqliteTable
 from recollect.store.values import (

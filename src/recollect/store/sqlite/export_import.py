@@ -19,9 +19,10 @@ from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
 from recollect.store.bounded_steps import StepBudget
+from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite import retrieval_export
-from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import parse_effects, to_json
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
@@ -119,7 +120,7 @@ def import_records(
     budget: StepBudget,
 ) -> bool:
     """Add records until the budget is used; return whether there are none left."""
-    items = IndexedItemReader(importer.db, word_index)
+    items = IndexedItemReader(SqliteConnection(importer.db), word_index)
     while batch := list(islice(records, RECORDS_AT_ONCE)):
         for row in chain.from_iterable(batch):
             budget.spend(chars=sum(len(value) for value in row.values() if isinstance(value, str)))

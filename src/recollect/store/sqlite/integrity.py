@@ -12,9 +12,10 @@ import apsw
 
 from recollect.domain.maintenance import VerificationProblem
 from recollect.domain.repair_report import RepairReport
+from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite.export_import import TABLES, check_row, columns_of, primary_key_of
-from recollect.store.sqlite.indexed_items import IndexedItemReader
 from recollect.store.sqlite.row_conversion import to_json
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
@@ -153,7 +154,7 @@ def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, in
                (SELECT 1 FROM embeddings e WHERE e.seq = items.seq AND e.model_id = embedded_by);
             UPDATE shelves SET items = 0, words = 0"""
     )
-    for item in IndexedItemReader(db, word_index).all_items():
+    for item in IndexedItemReader(SqliteConnection(db), word_index).all_items():
         row = db.execute("SELECT seq FROM items WHERE id = ?", (item.id,)).fetchone()
         if row is None:
             word_index.add(item.kind, item.owner, item.id, item.text)
@@ -193,7 +194,7 @@ def _changed_sources(db: apsw.Connection) -> Iterator[str]:
 
 def _wrong_postings(db: apsw.Connection, word_index: SqliteWordIndex) -> Iterator[str]:
     total = 0
-    for item in IndexedItemReader(db, word_index).all_items():
+    for item in IndexedItemReader(SqliteConnection(db), word_index).all_items():
         counts = word_index.count_words(item.text)
         expected = counts.words
         total += len(expected)

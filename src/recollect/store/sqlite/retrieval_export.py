@@ -10,9 +10,10 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval
-from recollect.store.sqlite.retrieval_packing import PackedRetrieval, unpack
-from recollect.store.sqlite.retrievals import SqliteRetrievalTable
+from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
+from recollect.store.repositories.retrievals import RetrievalRepository
 from recollect.store.sqlite.row_conversion import fetch_all
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 
 # Older exports have the results in tables of their own, after the retrievals. They are left out.
 OLD_TABLES = frozenset({"retrieval_hits", "retrieval_context"})
@@ -26,7 +27,7 @@ Row = Mapping[str, Any]
 def export_retrievals(db: apsw.Connection) -> Iterator[Row]:
     """Yield every logged retrieval as a row."""
     logged_at = dict(fetch_all(db.execute("SELECT id, logged_at FROM retrievals")))
-    for retrieval in SqliteRetrievalTable(db).all():
+    for retrieval in RetrievalRepository(SqliteConnection(db)).all():
         yield {"table": "retrievals", **exported_row(retrieval, logged_at[retrieval.id])}
 
 
@@ -46,7 +47,7 @@ def import_retrieval(db: apsw.Connection, row: Row, ids: Mapping[str, str]) -> b
         stored = unpack(PackedRetrieval(**{name: row[name] for name in _PACKED_COLUMNS}))
         row = exported_row(stored, row["logged_at"])
     retrieval, logged_at = _parse(row, ids)
-    table = SqliteRetrievalTable(db)
+    table = RetrievalRepository(SqliteConnection(db))
     if table.get(retrieval.id) is not None:
         return False
     table.add(retrieval, logged_at=logged_at)

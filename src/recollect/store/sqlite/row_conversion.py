@@ -1,13 +1,10 @@
-"""Convert between SQL rows and Python values: JSON, times, filters, redactions."""
+"""Convert between SQL rows and Python values: JSON, redactions, effects."""
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
-from recollect.clock import to_micros
 from recollect.domain.memory import NO_EFFECTS, ChangeEffects
-from recollect.domain.retrieval import Filters
 from recollect.domain.source import Redaction
 
 Row = tuple[Any, ...]
@@ -18,33 +15,12 @@ def fetch_all(cursor: Iterable[Row]) -> list[Any]:
     return list(cursor)
 
 
-FOREVER_AGO = -(1 << 62)
-FOREVER_AHEAD = 1 << 62
-
-
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def to_json(value: Any) -> str:
     """Return *value* as compact JSON with sorted keys; equal values give equal text."""
     return _JSON.encode(value)
-
-
-def micros_or(moment: datetime | None, default: int) -> int:
-    """Return *moment* in microseconds, or *default* if it is None."""
-    return default if moment is None else to_micros(moment)
-
-
-def filter_values(filters: Filters) -> dict[str, Any]:
-    """Return *filters* as query parameters."""
-    values = {
-        name: to_json(sorted(value)) if isinstance(value, frozenset) else value
-        for name, value in vars(filters).items()
-    }
-    return values | {
-        "since": micros_or(filters.since, FOREVER_AGO),
-        "until": micros_or(filters.until, FOREVER_AHEAD),
-    }
 
 
 def redactions_json(redactions: Iterable[Redaction]) -> str:

@@ -15,9 +15,9 @@ from typing import Any
 import apsw
 
 from recollect.clock import from_micros
+from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.sqlite.btree_reader import RawRow, StorageType
 from recollect.store.sqlite.export_import import JSON_TYPES, check_row
-from recollect.store.sqlite.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.sqlite.table_layout import TableLayout
 from recollect.text.fingerprint import fingerprint, sha256_hex
 

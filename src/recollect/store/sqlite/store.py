@@ -30,25 +30,30 @@ from recollect.errors import (
 )
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
+from recollect.store.repositories.agents import AgentRepository
+from recollect.store.repositories.blocks import BlockRepository
+from recollect.store.repositories.conversations import ConversationRepository
+from recollect.store.repositories.files import FileRepository
+from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
+from recollect.store.repositories.indexed_items import IndexedItemReader
+from recollect.store.repositories.jobs import JobRepository
+from recollect.store.repositories.links import LinkRepository
+from recollect.store.repositories.memories import MemoryRepository
+from recollect.store.repositories.messages import MessageRepository
+from recollect.store.repositories.projects import ProjectRepository
+from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.repositories.skills import SkillRepository
+from recollect.store.repositories.sources import SourceRepository
+from recollect.store.repositories.stored_texts import StoredTextRepository
+from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.sqlite import export_import, integrity
-from recollect.store.sqlite.agents import SqliteAgentTable
-from recollect.store.sqlite.blocks import SqliteBlockTable
 from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
-from recollect.store.sqlite.conversations import SqliteConversationTable
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
 from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.export_upgrade import upgrade_rows
-from recollect.store.sqlite.files import SqliteFileTable
-from recollect.store.sqlite.idempotency_keys import SqliteIdempotencyKeyTable
-from recollect.store.sqlite.indexed_items import IndexedItemReader
-from recollect.store.sqlite.jobs import SqliteJobTable
-from recollect.store.sqlite.links import SqliteLinkTable
-from recollect.store.sqlite.memories import SqliteMemoryTable
-from recollect.store.sqlite.messages import SqliteMessageTable
 from recollect.store.sqlite.migrate import migrate, snapshot
 from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import remove_leftovers
-from recollect.store.sqlite.projects import SqliteProjectTable
 from recollect.store.sqlite.read_only import (
     ReadOnlySource,
     can_write,
@@ -57,12 +62,8 @@ from recollect.store.sqlite.read_only import (
     require_writable,
 )
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
-from recollect.store.sqlite.retrievals import SqliteRetrievalTable
-from recollect.store.sqlite.skills import SqliteSkillTable
-from recollect.store.sqlite.sources import SqliteSourceTable
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.staged_rows import StagedRows
-from recollect.store.sqlite.stored_texts import SqliteStoredTextTable
-from recollect.store.sqlite.unfinished_work import SqliteUnfinishedWorkTable
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
 
@@ -353,25 +354,26 @@ class SqliteStore:
             self._code_indexes.clear()
 
     def _open_tables(self, db: apsw.Connection) -> SqliteTables:
+        connection = SqliteConnection(db)
         word_index = SqliteWordIndex(db)
-        items = IndexedItemReader(db, word_index)
+        items = IndexedItemReader(connection, word_index)
         return SqliteTables(
             db=db,
-            projects=SqliteProjectTable(db),
-            agents=SqliteAgentTable(db),
-            blocks=SqliteBlockTable(db, word_index),
-            conversations=SqliteConversationTable(db),
-            messages=SqliteMessageTable(db, word_index),
-            skills=SqliteSkillTable(db),
-            files=SqliteFileTable(db, word_index),
-            sources=SqliteSourceTable(db),
-            memories=SqliteMemoryTable(db, word_index),
-            jobs=SqliteJobTable(db),
-            links=SqliteLinkTable(db),
-            retrievals=SqliteRetrievalTable(db),
-            idempotency_keys=SqliteIdempotencyKeyTable(db),
-            unfinished_work=SqliteUnfinishedWorkTable(db),
-            texts=SqliteStoredTextTable(db, word_index, items),
+            projects=ProjectRepository(connection),
+            agents=AgentRepository(connection),
+            blocks=BlockRepository(connection, word_index),
+            conversations=ConversationRepository(connection),
+            messages=MessageRepository(connection, word_index),
+            skills=SkillRepository(connection),
+            files=FileRepository(connection, word_index),
+            sources=SourceRepository(connection),
+            memories=MemoryRepository(connection, word_index),
+            jobs=JobRepository(connection),
+            links=LinkRepository(connection),
+            retrievals=RetrievalRepository(connection),
+            idempotency_keys=IdempotencyKeyRepository(connection),
+            unfinished_work=UnfinishedWorkRepository(connection),
+            texts=StoredTextRepository(connection, word_index, items),
             word_index=word_index,
             embeddings=SqliteEmbeddingIndex(db, items, self._code_indexes),
         )

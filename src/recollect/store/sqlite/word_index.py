@@ -24,6 +24,7 @@ from typing import Any
 import apsw
 
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.item_index import ASSISTANT_PREFIX
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
 from recollect.store.values import Partition, WordMatch, WordMatches
@@ -35,7 +36,6 @@ from recollect.text.transcript_sides import split_sides
 K1 = 0.6
 B = 0.9
 
-ASSISTANT_PREFIX = "~"  # of a word said by the assistant; no word of the tokenizer begins with it
 ASSISTANT_WEIGHT = 0.3  # of such a word, relative to the same word of a user
 
 MAX_QUERY_CHARS = 8_000

@@ -17,14 +17,14 @@ SELECT id, name, description, model, system_prompt, pinned, metadata, created_at
 SELECT id, name, description, model, system_prompt, pinned, metadata, created_at, updated_at FROM agents ORDER BY name, id;
 
 -- count_related_rows: the rows that are deleted with an agent by cascade
-SELECT (SELECT count(*) FROM agent_blocks WHERE agent_id = :id) AS agent_blocks,
-       (SELECT count(*) FROM conversations WHERE agent_id = :id) AS conversations,
-       (SELECT count(*) FROM messages WHERE agent_id = :id) AS messages,
-       (SELECT count(*) FROM summaries s JOIN conversations c ON c.id = s.conversation_id WHERE c.agent_id = :id) AS summaries,
-       (SELECT count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id) AS pins,
-       (SELECT count(*) FROM agent_skills WHERE agent_id = :id) AS agent_skills,
-       (SELECT count(*) FROM agent_files WHERE agent_id = :id) AS agent_files,
-       (SELECT count(*) FROM retrievals r WHERE r.agent_id = :id) AS retrievals;
+SELECT 'agent_blocks', count(*) FROM agent_blocks WHERE agent_id = :id
+UNION ALL SELECT 'conversations', count(*) FROM conversations WHERE agent_id = :id
+UNION ALL SELECT 'messages', count(*) FROM messages WHERE agent_id = :id
+UNION ALL SELECT 'summaries', count(*) FROM summaries s JOIN conversations c ON c.id = s.conversation_id WHERE c.agent_id = :id
+UNION ALL SELECT 'pins', count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id
+UNION ALL SELECT 'agent_skills', count(*) FROM agent_skills WHERE agent_id = :id
+UNION ALL SELECT 'agent_files', count(*) FROM agent_files WHERE agent_id = :id
+UNION ALL SELECT 'retrievals', count(*) FROM retrievals r WHERE r.agent_id = :id;
 
 -- disown: what an agent wrote for a project or globally stays, without an agent
 UPDATE memories SET agent_id = NULL WHERE agent_id = :id AND scope <> 'agent';

@@ -19,15 +19,15 @@ RETURNING id, event_id, kind, payload, state, attempts, crashes, run_at, lease_u
 
 -- renew_lease: only by the worker that holds it
 UPDATE jobs SET lease_until = :lease_until, payload = :payload
- WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
+ WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
 
 -- release: the worker ends its lease
 UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error, updated_at = :now
- WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts RETURNING id;
+ WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
 
 -- requeue: a parked or waiting job is due now, with all its attempts
 UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, crashes = 0, updated_at = :now
- WHERE id = :id AND state IN ('parked', 'todo') RETURNING id;
+ WHERE id = :id AND state IN ('parked', 'todo');
 
 -- job: by id
 SELECT id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at

@@ -155,8 +155,8 @@ SELECT seq FROM items WHERE id = :id;
 DELETE FROM memories WHERE id = :id;
 
 -- count_related_rows: the rows that are deleted with a memory
-SELECT (SELECT count(*) FROM memory_tags WHERE memory_id = :id) AS memory_tags,
-       (SELECT count(*) FROM memory_changes WHERE memory_id = :id) AS memory_changes,
-       (SELECT count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)) AS memory_links,
-       (SELECT count(*) FROM evidence WHERE memory_id = :id) AS evidence,
-       (SELECT count(*) FROM embeddings e JOIN items i USING (seq) WHERE i.id = :id) AS embeddings;
+SELECT 'memory_tags', count(*) FROM memory_tags WHERE memory_id = :id
+UNION ALL SELECT 'memory_changes', count(*) FROM memory_changes WHERE memory_id = :id
+UNION ALL SELECT 'memory_links', count(*) FROM memory_links WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id)
+UNION ALL SELECT 'evidence', count(*) FROM evidence WHERE memory_id = :id
+UNION ALL SELECT 'embeddings', count(*) FROM embeddings e JOIN items i USING (seq) WHERE i.id = :id;

@@ -52,4 +52,4 @@ SELECT name, query, asking, created_at, updated_at FROM views WHERE name = :name
 SELECT name, query, asking, created_at, updated_at FROM views ORDER BY name;
 
 -- delete_view: by name
-DELETE FROM views WHERE name = :name RETURNING name;
+DELETE FROM views WHERE name = :name;

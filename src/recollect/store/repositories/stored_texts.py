@@ -6,18 +6,23 @@ tests/store/test_stored_texts.py, so a new table cannot be overlooked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-
-import apsw
+from functools import cache
 
 from recollect.domain.scope import ItemKind
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.indexed_items import IndexedItem, IndexedItemReader
-from recollect.store.sqlite.table import SqliteTable, row_parser
-from recollect.store.sqlite.word_index import ASSISTANT_PREFIX, SqliteWordIndex
+from recollect.store.database_connection import (
+    DatabaseConnection,
+    Row,
+    RowShape,
+    record_shape,
+    value_shape,
+)
+from recollect.store.item_index import ASSISTANT_PREFIX, ItemIndex
+from recollect.store.repositories.indexed_items import IndexedItem, IndexedItemReader
+from recollect.store.repositories.repository import Repository
 from recollect.store.values import ItemWithWord, TextCell
 from recollect.text.fingerprint import fingerprint
 
-# table: its key, and its columns with text. Constants only: these names are put into SQL.
+# table: its key, and its columns with text.
 COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "messages": (("id",), ("content", "parts", "tool_calls", "metadata")),
     "summaries": (("id",), ("content",)),
@@ -49,70 +54,71 @@ _KINDS: Mapping[str, ItemKind] = {
     "blocks": ItemKind.BLOCK,
     "memories": ItemKind.MEMORY,
 }
-_item_with_word = row_parser(ItemWithWord, "kind id conversation_id")
+_item_with_word = record_shape(ItemWithWord, "kind id conversation_id")
+_source_content = value_shape(str, str)
 
 
-class SqliteStoredTextTable(SqliteTable):
-    """See `recollect.store.protocol.StoredTextTable`."""
+class StoredTextRepository(Repository):
+    """Every text that a person or a model wrote, over all tables."""
 
-    _sql = query_loader.load("stored_texts")
+    _statements = "stored_texts"
 
     def __init__(
-        self, db: apsw.Connection, word_index: SqliteWordIndex, items: IndexedItemReader
+        self, connection: DatabaseConnection, index: ItemIndex, items: IndexedItemReader
     ) -> None:
-        super().__init__(db)
-        self._word_index = word_index
+        super().__init__(connection)
+        self._index = index
         self._items = items
 
     def cells(self, table: str) -> Iterator[TextCell]:
+        """Yield the texts of a table, those of one row together."""
         keys, columns = COLUMNS[table]
-        listed = ", ".join(f'"{column}"' for column in (*keys, *columns))
-        for row in self._db.execute(f"SELECT {listed} FROM {table}"):
+        for row in self._stream(_texts(*keys, *columns), table):
             key = row[: len(keys)]
             for column, text in zip(columns, row[len(keys) :], strict=True):
                 if text and text not in ("{}", "[]"):
                     yield TextCell(table, key, column, text, column in JSON_COLUMNS)
 
     def current(self, cell: TextCell) -> TextCell | None:
-        keys, _ = COLUMNS[cell.table]
-        row = self._db.execute(
-            f'SELECT "{cell.column}" FROM {cell.table} WHERE {_matching(keys)}', cell.key
-        ).fetchone()
-        return None if row is None or not row[0] else cell.with_text(row[0])
+        """Return a cell with its present text, or None if it has none."""
+        _, columns = COLUMNS[cell.table]
+        row = self._first(_texts(*columns), f"{cell.table}_row", **_key_values(cell))
+        text = row[columns.index(cell.column)] if row else None
+        return cell.with_text(text) if text else None
 
     def overwrite(self, cells: Sequence[TextCell]) -> None:
+        """Store the texts of some cells, and index their records again."""
         records = sorted({(cell.table, str(cell.key[0])) for cell in cells if cell.table in _KINDS})
         former = self._items_of(records)
         for cell in cells:
-            keys, _ = COLUMNS[cell.table]
-            values = [cell.text, *cell.key]
-            extra = ""
-            if (cell.table, cell.column) == ("memories", "content"):
-                extra = ", fingerprint = ?"
-                values.insert(1, fingerprint(cell.text))
-            self._db.execute(
-                f'UPDATE {cell.table} SET "{cell.column}" = ?{extra} WHERE {_matching(keys)}',
-                values,
-            )
+            _, columns = COLUMNS[cell.table]
+            values = dict.fromkeys(columns) | {cell.column: cell.text}
+            if cell.table == "memories":
+                is_content = cell.column == "content"
+                values["fingerprint"] = fingerprint(cell.text) if is_content else None
+            self._run(f"set_{cell.table}", **values, **_key_values(cell))
         current = self._items_of(records)
         for record_id, item in former.items():
             if record_id not in current:
-                self._word_index.remove(record_id, item.text)
+                self._index.remove(record_id, item.text)
         for record_id, item in current.items():
             texts = {"former_text": former.get(record_id, item).text, "text": item.text}
-            self._word_index.replace(item.kind, item.owner, record_id, **texts)
+            self._index.replace(item.kind, item.owner, record_id, **texts)
 
     def sources(self) -> Iterator[tuple[str, str]]:
-        yield from self._run("source_contents")
+        """Yield the id and the content of every source."""
+        return self._stream(_source_content, "source_contents")
 
     def items_with(self, word: str, *, limit: int) -> list[ItemWithWord]:
-        terms = sorted(set(self._word_index.terms(word)))
+        """Return items that have a word, in any of its forms."""
+        terms = sorted(set(self._index.terms(word)))
         if not terms:
             return []
         values = {"terms": terms, "count": len(terms), "prefix": ASSISTANT_PREFIX, "limit": limit}
         return self._all(_item_with_word, "items_with_terms", **values)
 
     def messages_among(self, ids: Sequence[str], conversation_ids: Sequence[str]) -> set[str]:
+        """Return which of some ids are messages of some conversations."""
         values = {"ids": list(ids), "conversation_ids": list(conversation_ids)}
         return set(self._column("messages_among", **values))
 
@@ -125,5 +131,12 @@ class SqliteStoredTextTable(SqliteTable):
         }
 
 
-def _matching(keys: Sequence[str]) -> str:
-    return " AND ".join(f'"{key}" = ?' for key in keys)
+def _key_values(cell: TextCell) -> dict[str, str | int]:
+    keys, _ = COLUMNS[cell.table]
+    return dict(zip(keys, cell.key, strict=True))
+
+
+@cache
+def _texts(*columns: str) -> RowShape[Row]:
+    """Return the shape of these columns; JSON is read as text."""
+    return value_shape(*(int if column == "version" else str for column in columns))

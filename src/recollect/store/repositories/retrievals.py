@@ -1,70 +1,80 @@
-"""The log of retrievals, and saved searches, in SQLite."""
+"""The log of retrievals, and saved searches."""
 
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, View
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.retrieval_packing import (
+from recollect.store.database_connection import record_shape, value_shape
+from recollect.store.repositories.repository import EARLIEST, Repository, field_values
+from recollect.store.repositories.retrieval_packing import (
     PackedRetrieval,
     pack,
     pack_ids,
     unpack,
     unpack_ids,
 )
-from recollect.store.sqlite.row_conversion import FOREVER_AGO, FOREVER_AHEAD
-from recollect.store.sqlite.table import SqliteTable, field_values, row_parser
 
 SCRUBBED_NOTE = "query removed: something it met was forgotten"
 
 _DELETABLE_KINDS = frozenset({"message", "block", "file"})
-_packed = row_parser(
+_packed = record_shape(
     PackedRetrieval, "id verb query agent_id conversation_id returned others content"
 )
-_view = row_parser(View, "name query asking created_at updated_at")
+_query = value_shape(str, str)
+_result_ids = value_shape(str, bytes, bytes)
+_view = record_shape(View, "name query asking created_at updated_at")
 
 
-class SqliteRetrievalTable(SqliteTable):
-    """See `recollect.store.protocol.RetrievalTable`."""
+class RetrievalRepository(Repository):
+    """The log of retrievals, and saved searches."""
 
-    _sql = query_loader.load("retrievals")
+    _statements = "retrievals"
 
     def add(self, retrieval: Retrieval, *, logged_at: datetime) -> None:
+        """Add a retrieval to the log; without its words if one of its results was deleted since."""
         row = pack(self._without_deleted(retrieval))
         self._run("add", **field_values(row), size=row.size, logged_at=logged_at)
 
     def get(self, retrieval_id: str) -> Retrieval | None:
+        """Return a logged retrieval with its results in rank order, or None."""
         row = self._first(_packed, "retrieval", id=retrieval_id)
         return None if row is None else unpack(row)
 
     def all(self) -> Iterator[Retrieval]:
-        for row in self._run("all"):
-            yield unpack(_packed(row))
+        """Yield every logged retrieval, oldest first."""
+        yield from map(unpack, self._stream(_packed, "all"))
 
     def queries(self) -> Iterator[tuple[str, str]]:
-        yield from self._run("queries")
+        """Yield the id and the query of every logged retrieval that has one."""
+        return self._stream(_query, "queries")
 
     def result_ids(self) -> Iterator[tuple[str, list[str]]]:
-        for retrieval_id, returned, others in self._run("result_ids"):
+        """Yield the id of every logged retrieval, and the ids of the items it met."""
+        for retrieval_id, returned, others in self._stream(_result_ids, "result_ids"):
             yield retrieval_id, [*unpack_ids(returned), *unpack_ids(others)]
 
     def count(self) -> int:
-        return int(self._run("count").get)
+        """Return how many retrievals the log has."""
+        return int(self._value("count"))
 
     def count_prunable(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
+        """Return how many of the oldest *limit* retrievals are too old or too many."""
         values = _limit_values(before, most_bytes)
-        return int(self._run("count_prunable", **values, limit=limit).get)
+        return int(self._value("count_prunable", **values, limit=limit))
 
     def prune(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
-        self._run("prune", **_limit_values(before, most_bytes), limit=limit)
-        return self._db.changes()
+        """Delete of the oldest *limit* those that are too old or too many; return how many."""
+        return self._run("prune", **_limit_values(before, most_bytes), limit=limit)
 
     def times_returned(self, memory_id: str) -> int:
+        """Return how often a memory was returned by the retrievals in the log."""
         packed_id = pack_ids([memory_id]).rstrip(b"\n") if memory_id else b""
-        return int(self._run("times_returned", id=packed_id).get)
+        return int(self._value("times_returned", id=packed_id))
 
     def scrub(self, retrieval_ids: Collection[str], *, gone: Collection[str] = ()) -> int:
+        """Remove the words of some retrievals, and the results *gone*; return how many."""
         count = 0
         for retrieval_id in retrieval_ids:
             retrieval = self.get(retrieval_id)
@@ -74,16 +84,20 @@ class SqliteRetrievalTable(SqliteTable):
         return count
 
     def save_view(self, view: View) -> None:
+        """Store a saved search under its name."""
         self._run("save_view", **field_values(view))
 
     def view(self, name: str) -> View | None:
+        """Return the saved search of that name, or None."""
         return self._first(_view, "view", name=name)
 
     def views(self) -> list[View]:
+        """Return every saved search, by name."""
         return self._all(_view, "views")
 
     def delete_view(self, name: str) -> bool:
-        return self._run("delete_view", name=name).fetchone() is not None
+        """Delete a saved search; return whether there was one."""
+        return bool(self._run("delete_view", name=name))
 
     def _without_deleted(self, retrieval: Retrieval) -> Retrieval:
         """
@@ -104,8 +118,8 @@ class SqliteRetrievalTable(SqliteTable):
 
 def _limit_values(before: datetime | None, most_bytes: int | None) -> dict[str, object]:
     return {
-        "before": FOREVER_AGO if before is None else before,
-        "most_bytes": FOREVER_AHEAD if most_bytes is None else most_bytes,
+        "before": before or EARLIEST,
+        "most_bytes": sys.maxsize if most_bytes is None else most_bytes,
     }
 
 

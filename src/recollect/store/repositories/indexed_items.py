@@ -8,15 +8,13 @@ have one text for both. Used by integrity checks, rebuilding, importing and embe
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import apsw
-
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.sqlite import blocks, files, messages, query_loader
-from recollect.store.sqlite.memories import SqliteMemoryTable, indexed_text
-from recollect.store.sqlite.row_conversion import fetch_all, to_json
-from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.database_connection import DatabaseConnection
+from recollect.store.item_index import ItemIndex
+from recollect.store.repositories import blocks, files, messages
+from recollect.store.repositories.memories import MemoryRepository, indexed_text
+from recollect.store.repositories.repository import Repository
 
-_SQL = query_loader.load("indexed_items")
 READ_BATCH = 500
 
 
@@ -30,19 +28,20 @@ class IndexedItem:
     text: str
 
 
-class IndexedItemReader:
-    """Reads items from the canonical rows of one connection."""
+class IndexedItemReader(Repository):
+    """Reads items from the canonical rows."""
 
-    def __init__(self, db: apsw.Connection, word_index: SqliteWordIndex) -> None:
-        self._db = db
-        self._memories = SqliteMemoryTable(db, word_index)
-        self._blocks = blocks.SqliteBlockTable(db, word_index)
+    _statements = "indexed_items"
+
+    def __init__(self, connection: DatabaseConnection, index: ItemIndex) -> None:
+        super().__init__(connection)
+        self._memories = MemoryRepository(connection, index)
+        self._blocks = blocks.BlockRepository(connection, index)
 
     def all_items(self) -> Iterator[IndexedItem]:
         """Yield every item that should be indexed, by kind, in the order of item ids."""
         for kind in ItemKind:
-            ids = [row[0] for row in self._db.execute(_SQL[f"{kind.value}_ids"])]
-            yield from self.with_ids(kind, ids)
+            yield from self.with_ids(kind, self._column(f"{kind.value}_ids"))
 
     def with_ids(self, kind: ItemKind, ids: Sequence[str]) -> Iterator[IndexedItem]:
         """Yield the existing items of a kind with these record ids, read in batches."""
@@ -79,4 +78,4 @@ class IndexedItemReader:
         return {item.id: item.text for item in self._read_batch(kind, ids)}
 
     def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[str, ...]]:
-        return fetch_all(self._db.execute(_SQL[f"{kind.value}_texts"], {"ids": to_json(list(ids))}))
+        return self._rows(f"{kind.value}_texts", ids=list(ids))

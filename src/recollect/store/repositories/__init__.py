@@ -1,0 +1,1 @@
+"""Repositories: the rows of each concept as domain records, for every database."""

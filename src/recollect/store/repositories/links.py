@@ -1,0 +1,38 @@
+"""Links between memories, and from memories to projects."""
+
+from collections.abc import Mapping, Sequence
+
+from recollect.domain.link import Link
+from recollect.store.database_connection import record_shape
+from recollect.store.repositories.repository import Repository, field_values
+
+_link = record_shape(Link, "id from_id relation to_kind to_id note created_at")
+
+
+class LinkRepository(Repository):
+    """Links between memories, and from memories to projects."""
+
+    _statements = "links"
+
+    def add(self, link: Link) -> None:
+        """Store a link; an equal one is stored once."""
+        self._run("add_link", **field_values(link))
+
+    def of_memory(self, memory_id: str) -> list[Link]:
+        """Return the links of a memory in both directions, oldest first."""
+        return self._all(_link, "links_of", id=memory_id)
+
+    def conflicts(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the ids of the memories that contradict each of some memories."""
+        conflicts: dict[str, tuple[str, ...]] = {}
+        for memory_id, other_id in self._rows("conflicts", ids=list(memory_ids)):
+            conflicts[memory_id] = (*conflicts.get(memory_id, ()), other_id)
+        return conflicts
+
+    def count_conflicts(self) -> int:
+        """Return how many pairs of current memories contradict each other."""
+        return int(self._value("count_conflicts"))
+
+    def item_ids_linked_to(self, project_id: str) -> list[int]:
+        """Return the items of other projects that are linked to a project or to its memories."""
+        return self._column("item_ids_linked_to", project_id=project_id)

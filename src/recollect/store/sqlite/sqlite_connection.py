@@ -1,0 +1,146 @@
+"""
+Run the named statements of queries/*.sql, and convert values between Python and SQLite.
+
+Values are converted by type, in both directions: an enum is stored as its value, a time as
+microseconds, a bool as 0 or 1, a mapping or a list as JSON.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin
+
+import apsw
+
+from recollect.clock import from_micros, to_micros
+from recollect.domain.memory import ChangeEffects
+from recollect.domain.source import Redaction
+from recollect.store.database_connection import Row, RowShape
+from recollect.store.sqlite import query_loader
+from recollect.store.sqlite.row_conversion import (
+    effects_json,
+    parse_effects,
+    parse_redactions,
+    redactions_json,
+    to_json,
+)
+
+T = TypeVar("T")
+_UNCONVERTED = frozenset({str, int, float, bytes, NoneType})
+_CONVERTERS: dict[type, Callable[[Any], Any]] = {
+    datetime: to_micros,
+    bool: int,
+    ChangeEffects: effects_json,
+}  # filled by `to_column` with the types that it meets
+_PARSERS: Mapping[Any, Callable[[Any], Any]] = {
+    datetime: from_micros,
+    ChangeEffects: parse_effects,
+    bool: bool,
+}
+
+
+class SqliteConnection:
+    """See `recollect.store.database_connection.DatabaseConnection`."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def execute(self, statement: str, parameters: Mapping[str, Any]) -> int:
+        self._start(statement, parameters)
+        return self._db.changes()
+
+    def fetch_all(
+        self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
+    ) -> list[T]:
+        rows = self._start(statement, parameters).fetchall()
+        parse = _row_parser(shape)
+        return rows if parse is None else [parse(row) for row in rows]  # type: ignore[return-value]
+
+    def fetch_one(
+        self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
+    ) -> T | None:
+        rows = self.fetch_all(statement, parameters, shape)
+        return rows[0] if rows else None
+
+    def stream(
+        self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
+    ) -> Iterator[T]:
+        rows = self._start(statement, parameters)
+        parse = _row_parser(shape)
+        yield from rows if parse is None else map(parse, rows)
+
+    def _start(self, statement: str, parameters: Mapping[str, Any]) -> apsw.Cursor:
+        converted = {name: to_column(value) for name, value in parameters.items()}
+        return self._db.execute(_sql(statement), converted)
+
+
+@cache
+def _sql(statement: str) -> str:
+    file, _, name = statement.partition(".")
+    return query_loader.load(file)[name]
+
+
+def to_column(value: Any) -> Any:
+    """Return *value* as it is stored."""
+    value_type = type(value)
+    if value_type in _UNCONVERTED:
+        return value
+    convert = _CONVERTERS.get(value_type)
+    if convert is None:
+        convert = _CONVERTERS[value_type] = _converter(value_type)
+    return convert(value)
+
+
+def _converter(value_type: type) -> Callable[[Any], Any]:
+    """Return the function that converts values of that type to column values."""
+    if issubclass(value_type, Enum):
+        return {member: member.value for member in value_type}.__getitem__
+    if issubclass(value_type, (list, tuple)):
+        return _list_json
+    if issubclass(value_type, Mapping):
+        return lambda mapping: to_json(dict(mapping)) if mapping else "{}"
+    return lambda value: value
+
+
+def _list_json(values: Collection[Any]) -> str:
+    if not values:
+        return "[]"
+    is_redactions = isinstance(next(iter(values)), Redaction)
+    return redactions_json(values) if is_redactions else to_json(values)
+
+
+@cache
+def _row_parser(shape: RowShape[T]) -> Callable[[Row], T] | None:
+    """Return the function that converts a row to that shape; None if rows stay as they are."""
+    parsers = [(at, _column_parser(hint)) for at, hint in enumerate(shape.types())]
+    used = [(at, parse) for at, parse in parsers if parse]
+    if not used and shape.build is tuple:
+        return None
+
+    def parse_row(row: Sequence[Any]) -> T:
+        values = list(row)
+        for at, parse in used:
+            values[at] = parse(values[at])
+        return shape.build(values)
+
+    return parse_row
+
+
+def _column_parser(hint: Any) -> Callable[[Any], Any] | None:
+    """Return the function that converts a column to a value of that type, or None."""
+    if NoneType in get_args(hint):
+        [inner] = [option for option in get_args(hint) if option is not NoneType]
+        parse = _column_parser(inner)
+        return (lambda value: None if value is None else parse(value)) if parse else None
+    if get_origin(hint) is tuple:
+        if get_args(hint)[0] is Redaction:
+            return parse_redactions
+        return lambda text: () if not text or text == "[]" else tuple(json.loads(text))
+    if get_origin(hint) is Mapping:
+        return json.loads
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {member.value: member for member in hint}.__getitem__
+    return _PARSERS.get(hint)
