@@ -257,5 +257,5 @@ _ADAPTATIONS: Mapping[str, Callable[[apsw.Connection, RowMap], str]] = {
     "an active memory needs a quote": _move_to_inbox,
     "belongs to the agent of its conversation": _use_agent_of_conversation,
     "messages.conversation_id, messages.position": _move_to_end,
-    "one_active_fact_per_key": _contradict,
+    "memories.key, memories.scope": _contradict,  # the index one_active_fact_per_key
 }
