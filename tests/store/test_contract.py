@@ -811,7 +811,7 @@ def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
 
 
 def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
-    store: Store,
+    store: Store, path: Path
 ) -> None:
     started, go_on = threading.Event(), threading.Event()
     outcomes: list[str] = []
@@ -838,7 +838,7 @@ def test_writes_that_wait_while_the_store_closes_are_refused_not_acknowledged(
     for thread in (*threads, closing):
         thread.join()
 
-    again = SqliteStore(store.path, FakeClock())
+    again = SqliteStore(path, FakeClock())
     with again.read() as tables:
         kept = sum(tables.agents.by_name(f"n{number}") is not None for number in range(4))
     again.close()

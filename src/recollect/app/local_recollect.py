@@ -80,7 +80,7 @@ class LocalRecollect(Recollect):
     @property
     def path(self) -> Path:
         """The database file."""
-        return self._services.store.path
+        return self._store.path
 
     @property
     def damage(self) -> RepairReport | None:

@@ -18,6 +18,7 @@ class LocalTransport:
 
     def __init__(self, services: Services, close: Callable[[], None]) -> None:
         self._services = services
+        self._file = services.store.file
         self._close = close
 
     def send(self, request: VerbRequest[Response]) -> Response:
@@ -46,12 +47,14 @@ class LocalTransport:
         try:
             return call()
         except StoreDamaged:
-            if not self._services.store.use_rescued_copy():
+            if self._file is None or not self._file.use_rescued_copy():
                 raise
         except RecollectError:
             raise
         except Exception:  # a damaged value can fail anywhere; if none is damaged, it is a bug
-            if not self._services.store.is_damaged() or not self._services.store.use_rescued_copy():
+            if self._file is None or not self._file.is_damaged():
+                raise
+            if not self._file.use_rescued_copy():
                 raise
         return call()
 

@@ -10,7 +10,7 @@ class WorkKind(StrEnum):
 
     DELETE_CONVERSATION = "delete_conversation"  # its rows are hidden, and deleted step by step
     IMPORT = "import"  # of an export file; run the import again to finish it
-    TRUNCATE_WAL = "truncate_wal"  # the write-ahead log may hold forgotten words
+    ERASE_DELETED = "truncate_wal"  # the files of the store may hold forgotten words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class UnfinishedWork:
                     f"a deleted conversation is hidden and not yet erased ({since}); "
                     "`recollect work --once` finishes it"
                 )
-            case WorkKind.TRUNCATE_WAL:
+            case WorkKind.ERASE_DELETED:
                 return (
                     f"the write-ahead log may hold forgotten words ({since}); "
                     "`recollect work --once` empties it"

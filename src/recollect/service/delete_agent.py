@@ -12,6 +12,7 @@ from recollect.domain.agent import AgentReceipt
 from recollect.domain.scope import Owner, Scope
 from recollect.service.agents import require_agent
 from recollect.service.delete_conversation import begin_deletion, delete_rows_in_steps
+from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import (
     delete_captures,
     drop_partitions,
@@ -20,7 +21,6 @@ from recollect.service.forget import (
 )
 from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
-from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.wire.requests.agents import DeleteAgentRequest
@@ -72,7 +72,7 @@ def _delete(
 ) -> None:
     """Delete an agent, with the conversations that began since the others were deleted."""
     agent = require_agent(tables, agent_id)
-    request_truncation(tables, services.clock)
+    request_erasure(tables, services.clock)
     for memory_id in tables.agents.own_memory_ids(agent.id):
         receipt = forget_memory(tables, memory_id, services.clock)
         remaining += receipt.kept

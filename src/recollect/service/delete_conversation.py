@@ -17,6 +17,7 @@ from recollect.domain.conversation import ConversationReceipt
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.service.block_lookup import require_conversation
+from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import (
     delete_captures,
     drop_partitions,
@@ -25,7 +26,6 @@ from recollect.service.forget import (
 )
 from recollect.service.forget_traces import remove_conversation_traces
 from recollect.service.services import Services
-from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import DeleteConversationRequest
@@ -88,7 +88,7 @@ def begin_deletion(tables: Tables, conversation_id: str, services: Services) -> 
     tables.unfinished_work.add(
         UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject=conversation.id, started_at=now)
     )
-    request_truncation(tables, services.clock)
+    request_erasure(tables, services.clock)
     return ConversationReceipt(conversation_id=conversation.id, deleted_at=now, removed=removed)
 
 

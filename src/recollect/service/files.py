@@ -32,12 +32,12 @@ from recollect.service.disk.allowed_roots import (
 from recollect.service.disk.file_walk import FileToSearch, walk
 from recollect.service.disk.grep import grep
 from recollect.service.disk.safe_read import FileText, read_file
+from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import erase_and_list_copies
 from recollect.service.forget_traces import ItemsToDelete, remove_traces
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
 from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
-from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow, StoredFile
@@ -209,7 +209,7 @@ def forget_files(services: Services, request: ForgetFilesRequest) -> FilesReceip
     left = list(reversed(file_ids))
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        request_truncation(tables, services.clock)
+        request_erasure(tables, services.clock)
         while left and not budget.is_exhausted:
             _delete(tables, left.pop())
             budget.spend(rows=100)

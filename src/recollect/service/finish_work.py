@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from recollect.domain.unfinished_work import WorkKind
 from recollect.service.delete_conversation import delete_rows_in_steps
+from recollect.service.erase_deleted import finish_erasure
 from recollect.service.services import Services
-from recollect.service.wal_truncation import finish_truncation
 
 
 def finish_in_steps(services: Services) -> Iterator[None]:
@@ -22,4 +22,4 @@ def finish_in_steps(services: Services) -> Iterator[None]:
     if hidden:
         yield from delete_rows_in_steps(services, hidden)
     if any(work.kind is not WorkKind.IMPORT for work in unfinished):
-        finish_truncation(services, give_up_s=0.0)
+        finish_erasure(services, give_up_s=0.0)

@@ -16,10 +16,10 @@ from recollect.domain.maintenance import Receipt
 from recollect.domain.memory import Memory
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Source, SourceKind
+from recollect.service.erase_deleted import finish_erasure, request_erasure
 from recollect.service.forget_plan import ForgetPlan, has_words, plan_forgetting, without_words
 from recollect.service.forget_sources import BLANKED, blank_spans, occurrences
 from recollect.service.services import Services
-from recollect.service.wal_truncation import finish_truncation, request_truncation
 from recollect.service.write import require_memory
 from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
@@ -54,7 +54,7 @@ def forget(services: Services, request: ForgetRequest) -> Receipt:
 def erase_and_list_copies(services: Services) -> list[str]:
     """Erase deleted content from the files; return a line for each that may still hold it."""
     remaining = []
-    if not finish_truncation(services):
+    if not finish_erasure(services):
         remaining.append(
             "the write-ahead log could not be emptied while another process reads; the server, or "
             "`recollect work --once`, does it when that process is done"
@@ -64,7 +64,7 @@ def erase_and_list_copies(services: Services) -> list[str]:
 
 def copies_on_disk(services: Services) -> list[str]:
     """Return a line for each copy of the store that may hold what is forgotten."""
-    snapshots = sorted(services.store.path.parent.glob(f"{services.store.path.name}.before-*"))
+    snapshots = services.store.file.snapshots() if services.store.file else []
     return [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 
@@ -82,7 +82,7 @@ def forget_memory(
     In a source that stays, its quotes and *words* are blanked. Other texts and the log are left to
     the caller. *record_ids* are session records that are redacted in the same transaction.
     """
-    request_truncation(tables, clock)
+    request_erasure(tables, clock)
     memory = require_memory(tables, memory_id)
     sources = tables.sources.of_memory(memory.id)
     links = tables.links.of_memory(memory.id)
@@ -129,7 +129,7 @@ def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]
     gone = set(plan.memory_ids)
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        request_truncation(tables, services.clock)
+        request_erasure(tables, services.clock)
         while not budget.is_exhausted:
             if texts:
                 redact_texts(tables, texts.pop(), plan.words, removed)

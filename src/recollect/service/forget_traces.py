@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from recollect.domain.memory import MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.service.block_lookup import require_conversation
+from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import (
     FLUSH_S,
     QUERIES_BLANKED,
@@ -23,7 +24,6 @@ from recollect.service.forget import (
 )
 from recollect.service.forget_plan import has_words, retrievals_with, views_with
 from recollect.service.services import Services
-from recollect.service.wal_truncation import request_truncation
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
 from recollect.store.values import ItemWithWord, TextCell
@@ -63,7 +63,7 @@ def remove_traces(services: Services, deleted: ItemsToDelete, removed: Counter[s
         ]
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        request_truncation(tables, services.clock)
+        request_erasure(tables, services.clock)
         while not budget.is_exhausted:
             if retrievals:
                 removed[QUERIES_BLANKED] += tables.retrievals.scrub([retrievals.pop()], gone=gone)
@@ -121,7 +121,7 @@ def _forget_captures(services: Services, conversation_id: str, removed: Counter[
     lines: list[str] = []
 
     def step(tables: Tables, budget: StepBudget) -> bool:
-        request_truncation(tables, services.clock)
+        request_erasure(tables, services.clock)
         while left and not budget.is_exhausted:
             lines.extend(_forget_capture(tables, left.pop(), services, removed))
             budget.spend(rows=100)

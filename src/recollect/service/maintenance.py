@@ -70,9 +70,9 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
     items = sum(embedded.values())
     embedded.pop("", None)
     return StoreStatus(
-        path=str(services.store.path),
+        path=services.store.location,
         schema=services.store.schema_version(),
-        bytes=services.store.path.stat().st_size,
+        bytes=services.store.size_bytes(),
         counts=services.store.row_counts(),
         memories_by_status=by_status,
         embedder=embedder,
@@ -91,10 +91,10 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
 
 def check_health(services: Services) -> StoreHealth:
     """Check the store without loading the embedder; raises `StoreError`."""
-    if not services.store.path.exists():
+    if services.store.file is not None and not services.store.file.path.exists():
         # An open file can still be read after it was deleted, but writes to it are lost.
         raise StoreUnavailable(
-            f"{services.store.path} is no longer there; put it back, or stop this program soon"
+            f"{services.store.location} is no longer there; put it back, or stop this program soon"
         )
     with services.store.read() as tables:
         jobs = tables.jobs.count_open()

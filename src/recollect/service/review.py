@@ -42,7 +42,7 @@ def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
     # Read before the write lock is taken. A duplicate that is decided meanwhile is not changed.
     duplicates = duplicate_ids(services, candidates)
     if sum(1 + len(duplicates[candidate.id]) for candidate in candidates) >= SNAPSHOT_THRESHOLD:
-        services.store.snapshot("bulk")
+        _take_snapshot(services)
 
     def write(tables: Tables) -> list[Memory]:
         writer = AuditedWriter(tables, services.clock, request.by)
@@ -213,9 +213,14 @@ def consolidate(services: Services, request: requests.ConsolidateRequest) -> Map
     return counts
 
 
+def _take_snapshot(services: Services) -> None:
+    if services.store.file is not None:
+        services.store.file.snapshot("bulk")
+
+
 def _review_each(services: Services, ids: Sequence[str], review: MemoryReview) -> list[Memory]:
     if len(ids) >= SNAPSHOT_THRESHOLD:
-        services.store.snapshot("bulk")
+        _take_snapshot(services)
 
     def write(tables: Tables) -> list[Memory]:
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)

@@ -43,9 +43,8 @@ def export(services: Services, request: ExportRequest, path: Path) -> int:
 
 def write_file(services: Services, path: Path, write: Callable[[BinaryFile], T]) -> T:
     """Write a file, complete or not at all; one whose name ends in `.gz` is compressed."""
-    if path.name.startswith(services.store.path.name) and path.resolve().parent == (
-        services.store.path.resolve().parent
-    ):
+    file = services.store.file
+    if file is not None and file.owns(path):
         raise InvalidInput(f"{path} belongs to the store itself; export to another name")
     with atomic_file(path) as raw:
         if path.suffix == ".gz":

@@ -1,5 +1,5 @@
 """
-The protocol of a database of memories.
+The protocols of a database of memories: the store, its file, and the tables inside a transaction.
 
 A `Store` offers `read`, a consistent view while it is open, and `write`, which runs a function in
 one transaction and returns once it is on disk. Both pass `Tables`: one repository
@@ -61,16 +61,29 @@ class Tables:
     embeddings: EmbeddingIndex
 
 
-class Store(Protocol):
-    """A database of memories."""
+class StoreFile(Protocol):
+    """The file of a store: its copies, its repair, and what deleted rows leave in it."""
 
     @property
     def path(self) -> Path:
         """The database file."""
 
-    @property
-    def read_only_reason(self) -> str:
-        """Why nothing can be written, '' if it can: no permission, or damage."""
+    def owns(self, path: Path) -> bool:
+        """Return whether *path* is this file, or has a name of a file that belongs to it."""
+
+    def snapshot(self, reason: str) -> Path:
+        """Copy the store to a file next to it, named after *reason*; return its path."""
+
+    def snapshots(self) -> list[Path]:
+        """Return the copies that were made before a change, by name."""
+
+    def erase_deleted_content(self, *, give_up_s: float) -> bool:
+        """
+        Overwrite what deleted rows left in the file and in the files beside it.
+
+        Return False if a reader prevented it for *give_up_s* seconds. Writers of any process wait a
+        few tenths of a second at most.
+        """
 
     def is_damaged(self) -> bool:
         """Return whether a page or a row cannot be read; checks the whole file, but only once."""
@@ -81,6 +94,22 @@ class Store(Protocol):
 
         Return False if nothing can be rescued, or if the rescued copy is in use already.
         """
+
+
+class Store(Protocol):
+    """A database of memories."""
+
+    @property
+    def location(self) -> str:
+        """Where the store is, for people: a path, or an address without credentials."""
+
+    @property
+    def file(self) -> StoreFile | None:
+        """The file of the store; None if it is a database server."""
+
+    @property
+    def read_only_reason(self) -> str:
+        """Why nothing can be written, '' if it can: no permission, or damage."""
 
     def read(self) -> AbstractContextManager[Tables]:
         """Return a context with a consistent, read-only view of the store."""
@@ -117,19 +146,11 @@ class Store(Protocol):
     def rebuild_indexes(self) -> Mapping[str, int]:
         """Rebuild every derived table from the canonical rows; return their row counts."""
 
-    def erase_deleted_content(self, *, give_up_s: float) -> bool:
-        """
-        Empty the write-ahead log and overwrite the remains of deleted rows in the file.
-
-        Return False if a reader prevented it for *give_up_s* seconds. Writers of any process wait a
-        few tenths of a second at most.
-        """
-
-    def snapshot(self, reason: str) -> Path:
-        """Copy the store to a file next to it, named after *reason*; return its path."""
-
     def row_counts(self) -> Mapping[str, int]:
         """Return how many rows each canonical table has."""
+
+    def size_bytes(self) -> int:
+        """Return how much space the store takes."""
 
     def schema_version(self) -> int:
         """Return the number of the last schema migration."""

@@ -146,6 +146,11 @@ def snapshot(path: Path, reason: str) -> Path:
     return copy
 
 
+def snapshots(path: Path) -> list[Path]:
+    """Return the copies of a database that `snapshot` made, by name."""
+    return sorted(path.parent.glob(f"{path.name}.before-*"))
+
+
 def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:
     db.execute(_MIGRATIONS_TABLE)
     db.execute(step.sql)

@@ -51,7 +51,7 @@ from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate
 from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
 from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.export_upgrade import upgrade_rows
-from recollect.store.sqlite.migrate import migrate, snapshot
+from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
 from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.read_only import (
@@ -85,7 +85,11 @@ class SqliteTables(Tables):
 
 
 class SqliteStore:
-    """See `recollect.store.protocol.Store`. Safe to share between threads, not across a fork."""
+    """
+    See `Store` and `StoreFile` in recollect.store.protocol.
+
+    Safe to share between threads, not across a fork.
+    """
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
@@ -111,6 +115,21 @@ class SqliteStore:
     @property
     def path(self) -> Path:
         return self._path
+
+    @property
+    def location(self) -> str:
+        return str(self._path)
+
+    @property
+    def file(self) -> "SqliteStore":
+        return self
+
+    def owns(self, path: Path) -> bool:
+        in_same_folder = path.resolve().parent == self._path.resolve().parent
+        return in_same_folder and path.name.startswith(self._path.name)
+
+    def size_bytes(self) -> int:
+        return self._path.stat().st_size
 
     @property
     def read_only_reason(self) -> str:
@@ -291,6 +310,9 @@ class SqliteStore:
         self._check_writable()
         with translate_errors(self._path):
             return snapshot(self._path, reason)
+
+    def snapshots(self) -> list[Path]:
+        return snapshots(self._path)
 
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
