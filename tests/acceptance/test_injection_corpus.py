@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from doc_examples import ROOT
 from injection_doors import (
+    CORPUS,
     DoorPlayer,
     active_memories,
     later_session_texts,
@@ -51,8 +53,12 @@ def test_nothing_that_the_user_did_not_type_becomes_active_or_is_told_as_the_use
 def test_the_corpus_covers_every_door_and_half_of_it_is_by_an_outsider() -> None:
     everything = read_corpus()
     ids = [vector.id for vector in everything]
+    outside = (CORPUS / "outside.jsonl").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
     assert len(everything) >= 150
+    assert len(outside) >= len(everything) / 2
+    assert f"runs {len(everything)} attacks over every way in,\n  {len(outside)} of them" in page
     assert {vector.door for vector in everything} == set(DOORS)
     assert len(ids) == len(set(ids))
     assert all(vector.planted for vector in everything)

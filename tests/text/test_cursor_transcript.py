@@ -43,7 +43,7 @@ def test_what_the_user_typed_is_the_users_and_the_rest_is_the_systems() -> None:
         (Voice.ASSISTANT, "Done."),
         (Voice.TOOL, 'Read {"p": 1}'),
         (Voice.SYSTEM, "<system_reminder>\nBe kind.\n</system_reminder>"),
-        (Voice.USER, "Thanks."),
+        (Voice.PASTED, "Thanks."),  # typed text is in a query, if the session has queries
     ]
 
 

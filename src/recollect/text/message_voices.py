@@ -45,14 +45,17 @@ _OWN_LABEL = (
     r"|open question|i was wrong|wrong|actually|no|sorry|thanks)\s*[:：]"
 )
 _SIGNS_OF_OTHERS = LazyPattern(
-    r"[\r\n\u2028\u2029\x0b\x0c]",  # more than one line
+    r"[\r\n\u2028\u2029\x0b\x0c\x1c-\x1e\x85]|\S\t+\S",  # more than one line, or cells of a table
     r"< ?[/!?|a-z]|[＜‹〈]|&(?:lt|gt|quot|amp|nbsp|#x?\w+);",  # a tag, or what looks like one
     r"```|~~~|-{3,}|={3,}|\*{3,}|_{3,}|#{2,}|\|.*\||<<|>>|\|>|\{\{|\}\}|\[/",  # a separator
     r"^\W*#|^\s*[>|\[]|^\s*\*\*",  # a heading, a quote, a table, a citation
+    r"^\s*(?:(?:[-+*•‣◦]|\d{1,3}[.)])\s|//|/\*|--\s|;;|rem\s)",  # one item of a list, a comment
+    r"^[(*]\s*(?:system|developer|admin)\b",  # "(system note) …"
     r"\[[\w ^.-]{1,40}\](?:\(|:)|\[\^?\d+\]|\[[A-Z_ ]{3,}\]",  # links, citations, [INST]
     r"[{\[,]\s*\"[\w-]+\"\s*:|\bHTTP/\d",  # JSON, HTTP
     # Four or more words in quotation marks.
     r"[\"“”„«»『「](?:[^\s\"“”«»』」]+\s+){3,}[^\"“”«»』」]*[\"”»』」]",
+    r"[`＂〝](?:[^\s`＂〝〞]+\s+){3,}[^`＂〝〞]*[`＂〞]",
     r"(?:^|\s)['‘](?:[^\s'’‘]+\s+){3,}[^'’‘]*['’](?=\W|$)",
     r"^\W*(?:\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2,4})\b",  # a log, a chat
     rf"^(?![^:：]{{0,60}}{_OWN_LABEL})[^:：]{{1,80}}[:：](?:\s|$)",  # "Context: …", "User: …"
@@ -64,6 +67,9 @@ _SIGNS_OF_OTHERS = LazyPattern(
     r"|below (?:is|are)|the following|as follows|given (?:the|this|that|these)|based on (?:the|this"
     r"|that|these)|us(?:e|ing) (?:the|this|these|only) (?:\w+ )?(?:context|text|document|docs"
     r"|source|passage|information|result|snippet|excerpt|page|article)s?)\b",
+    # A task whose text follows it.
+    r"^(?:(?:please|can you|could you|now)\s+)*(?:translate|summari[sz]e|proofread|paraphrase"
+    r"|rephrase|(?:fix|correct|check) the (?:grammar|spelling|wording))\b[^.!?–—]*[.!?–—-]\s+\S",
     r"\b(?:pasted|pasting|copied|quoted|quoting|unquote|verbatim|retrieved"
     r"|search results?|web ?page|forwarded|fwd|wrote|(?:kind|best|warm) regards|sincerely)\b",
     flags=re.IGNORECASE,

@@ -116,8 +116,10 @@ class ResponseRecorder:
     def captured_messages(self) -> Sequence[CapturedMessage]:
         """Return the new messages of the request, then those of the response."""
         sent = self._dialect.new_messages(json.loads(self._request))
-        if sum(message["role"] == "user" for message in sent) > 1:
-            # The user types one message before each reply; a program may add others.
+        roles = [message["role"] for message in sent]
+        if roles.count("user") > 1 or "tool" in roles:
+            # The user types one message before each reply; a program may add others, and what
+            # accompanies the result of a tool.
             sent = [
                 {**message, "metadata": _PASTED} if message["role"] == "user" else message
                 for message in sent

@@ -37,6 +37,18 @@ _OTHER_TYPES_TEXT = "summary system progress attachment file-history-snapshot qu
 _OTHER_TYPES = frozenset(_OTHER_TYPES_TEXT.split())
 _ID_FIELDS = ("leafUuid", "sessionId", "messageId")  # identify lines without a message
 
+# Present in lines that a tool or a subagent wrote.
+_TOOL_FIELDS = (
+    "isSidechain",
+    "agentId",
+    "parent_tool_use_id",
+    "sourceToolUseID",
+    "sourceToolAssistantUUID",
+    "toolUseResult",
+)
+_PROGRAM_FIELDS = ("isCompactSummary", "isSynthetic", "isVisibleInTranscriptOnly")
+_INTERACTIVE_ENTRYPOINTS = ("", "cli", "claude-vscode", "claude-desktop", "local-agent")
+
 # Blocks the program adds to the user's message, before or after it.
 _NOTICE = r"(?:system-reminder|ide_opened_file|ide_selection|ide_diagnostics|new-diagnostics)"
 _NOTICE_START = re.compile(rf"<{_NOTICE}>")
@@ -145,18 +157,25 @@ def _voice(line: JsonRecord) -> Voice | None:
     kind = text_at(line, "type")
     if line.get("isMeta") or kind not in (*_SPEAKER_TYPES, "system", "attachment"):
         return None
-    if line.get("isSidechain") or line.get("agentId"):
+    if any(line.get(field) for field in _TOOL_FIELDS):
         return Voice.TOOL
     if kind == "assistant":
         is_synthetic = text_at(record_at(line, "message"), "model") == "<synthetic>"
         return Voice.SYSTEM if is_synthetic or line.get("isApiErrorMessage") else Voice.ASSISTANT
-    if kind == "system" or line.get("isCompactSummary"):
+    if kind == "system" or any(line.get(field) for field in _PROGRAM_FIELDS):
         return Voice.SYSTEM
-    sender = text_at(record_at(line, "origin"), "kind")
-    if line.get("agentName") or sender not in ("", "human"):
+    if line.get("agentName") or not _is_sent_by_person(line):
         return Voice.OTHER  # from another agent, such as the one that gives a teammate its tasks
-    # A program that uses Claude Code composes the prompts.
-    return Voice.PASTED if text_at(line, "entrypoint").startswith("sdk") else Voice.USER
+    # Elsewhere a program that uses Claude Code composes the prompts.
+    is_interactive = text_at(line, "entrypoint") in _INTERACTIVE_ENTRYPOINTS
+    return Voice.USER if is_interactive else Voice.PASTED
+
+
+def _is_sent_by_person(line: JsonRecord) -> bool:
+    attachment = record_at(line, "attachment")
+    senders = (line.get("origin"), attachment.get("origin"), attachment.get("commandMode"))
+    kinds = (text_at(sender, "kind") if is_record(sender) else sender for sender in senders)
+    return all(kind in (None, "", "human", "prompt") for kind in kinds)
 
 
 def _content(line: JsonRecord) -> object:

@@ -46,6 +46,8 @@ _PROGRAM_PREFIXES = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
+_SPAWNED_FIELDS = ("parent_thread_id", "agent_path", "agent_role", "agent_nickname")
+_SCRIPT_ORIGINATORS = ("codex_exec", "codex_sdk")
 _EDITOR_PREFIXES = ("# Context from my IDE setup", "# Files mentioned by the user")
 _VOICES_OF_USER = (Voice.USER, Voice.PASTED)
 _REQUEST_HEADING = "## My request for Codex:"
@@ -81,10 +83,15 @@ def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
 
 def _user_voice(headers: Sequence[JsonRecord]) -> Voice:
     """Return whose words the messages with the role `user` are."""
-    sources = [record_at(header, "payload").get("source") for header in headers]
-    if any(is_record(source) or source == "mcp" for source in sources):
+    payloads = [record_at(header, "payload") for header in headers]
+    sources = [payload.get("source") for payload in payloads]
+    is_spawned = any(payload.get(field) for payload in payloads for field in _SPAWNED_FIELDS)
+    if is_spawned or any(is_record(source) or source == "mcp" for source in sources):
         return Voice.OTHER  # a subagent, or Codex as the tool of another agent
-    return Voice.PASTED if "exec" in sources else Voice.USER  # a script may compose the prompt
+    is_script = "exec" in sources or any(
+        text_at(payload, "originator").startswith(_SCRIPT_ORIGINATORS) for payload in payloads
+    )
+    return Voice.PASTED if is_script else Voice.USER  # a script may compose the prompt
 
 
 def _item_messages(record: JsonRecord, user_voice: Voice) -> list[TranscriptMessage]:
@@ -96,6 +103,8 @@ def _item_messages(record: JsonRecord, user_voice: Voice) -> list[TranscriptMess
         case "response_item" if text_at(payload, "type") in ("message", ""):
             voice, speaker = voice_of_role(text_at(payload, "role"))
             voice = user_voice if voice is Voice.USER else voice
+            if voice in _VOICES_OF_USER and text_at(payload, "author"):
+                voice = Voice.OTHER  # another agent
             messages = content_messages(payload.get("content"), voice=voice, speaker=speaker, at=at)
             parts = [part for message in messages for part in _split_program_text(message)]
             return mark_doubtful(parts)
@@ -109,6 +118,8 @@ def _event_messages(record: JsonRecord, user_voice: Voice) -> list[TranscriptMes
     payload = record_at(record, "payload")
     voice = _EVENT_VOICES.get(text_at(payload, "type"))
     if voice is None or text_at(record, "type") != "event_msg":
+        return []
+    if text_at(payload, "kind") not in ("", "plain"):  # environment or instructions, as an item too
         return []
     voice = user_voice if voice is Voice.USER else voice
     at = time_at(record, "timestamp")

@@ -21,12 +21,17 @@ from recollect.text.transcripts.json_fields import (
     text_at,
     time_at,
 )
-from recollect.text.transcripts.message_parts import content_messages, first_timestamp
+from recollect.text.transcripts.message_parts import (
+    content_messages,
+    first_timestamp,
+    mark_doubtful,
+)
 from recollect.text.transcripts.speaker_labels import VOICE_OF_ROLE, voice_of_role
 
 FORMAT = "cursor"
 
 _QUERY_START, _QUERY_END = "<user_query>", "</user_query>"
+_NOTIFICATION_START = "<system_notification>"  # the query after it is the program's own
 _REMINDER = re.compile(r"<(system[-_]reminder)>.*?</\1>", re.DOTALL)
 
 
@@ -38,7 +43,14 @@ def recognises(records: Sequence[JsonRecord]) -> bool:
 def parse(records: Sequence[JsonRecord]) -> list[Transcript]:
     """Return the one session in *records*."""
     lines = [record for record in records if _is_line(record)]
-    messages = tuple(message for line in lines for message in _line_messages(line))
+    per_line = [_content_messages(line) for line in lines]
+    has_queries = any(_QUERY_START in message.text for line in per_line for message in line)
+    messages = tuple(
+        part
+        for line in per_line
+        for message in line
+        for part in _split_program_text(message, has_queries=has_queries)
+    )
     return [Transcript(messages=messages, format=FORMAT, started_at=first_timestamp(messages))]
 
 
@@ -56,19 +68,22 @@ def _is_line(record: JsonRecord) -> bool:
     return is_known_role and is_record(record.get("message"))
 
 
-def _line_messages(record: JsonRecord) -> list[TranscriptMessage]:
+def _content_messages(record: JsonRecord) -> list[TranscriptMessage]:
+    """Return the messages of one line. Texts of the user are joined: the query ends them."""
     voice, speaker = voice_of_role(text_at(record, "role"))
     content = record_at(record, "message").get("content")
     at = time_at(record, "timestamp", "created_at")
     messages = content_messages(content, voice=voice, speaker=speaker, at=at)
     texts = [message.text for message in messages if message.voice is Voice.USER]
-    if len(texts) > 1:  # the query is the last of them
+    if len(texts) > 1:
         others = [message for message in messages if message.voice is not Voice.USER]
         messages = [TranscriptMessage(voice, "\n".join(texts), speaker, at), *others]
-    return [part for message in messages for part in _split_program_text(message)]
+    return mark_doubtful(messages)
 
 
-def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
+def _split_program_text(
+    message: TranscriptMessage, *, has_queries: bool = False
+) -> list[TranscriptMessage]:
     """Return what the program added to *message*, then what the user typed."""
     if message.voice not in (Voice.USER, Voice.PASTED):
         return [message]
@@ -76,12 +91,14 @@ def _split_program_text(message: TranscriptMessage) -> list[TranscriptMessage]:
     if _QUERY_START in message.text:
         added, _, query = message.text.rstrip().rpartition(_QUERY_START)
         typed = query.removesuffix(_QUERY_END)
-        if typed == query or _QUERY_START in added or _QUERY_END in typed:
+        is_ambiguous = typed == query or _QUERY_START in added or _QUERY_END in typed
+        if is_ambiguous or added.lstrip().startswith(_NOTIFICATION_START):
             voice = Voice.PASTED
     else:
         typed = _REMINDER.sub("", message.text)
         added = "\n".join(match.group() for match in _REMINDER.finditer(message.text))
-        voice = Voice.PASTED if added else voice
+        # If the session has queries, what the user types is in one.
+        voice = Voice.PASTED if added or has_queries else voice
     parts = [
         TranscriptMessage(Voice.SYSTEM, added.strip(), at=message.at),
         replace(message, text=typed.strip(), voice=voice),

@@ -64,7 +64,10 @@ def _is_session(record: JsonRecord) -> bool:
 def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcript:
     # A dict keeps the position of the first version and the text of the last.
     by_id = {text_at(record, "id") or id(record): record for record in records}
-    messages = tuple(message for record in by_id.values() for message in _parse_message(record))
+    user_voice = Voice.OTHER if text_at(session, "kind") == "subagent" else Voice.USER
+    messages = tuple(
+        message for record in by_id.values() for message in _parse_message(record, user_voice)
+    )
     return Transcript(
         messages=messages,
         format=FORMAT,
@@ -74,13 +77,14 @@ def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcrip
     )
 
 
-def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
+def _parse_message(record: JsonRecord, user_voice: Voice) -> list[TranscriptMessage]:
     at = time_at(record, "timestamp")
     text = _content_text(record.get("content"))
     voice = _VOICES.get(text_at(record, "type"), Voice.SYSTEM)
     messages = [TranscriptMessage(voice, text, at=at)]
     if voice is Voice.USER:
         typed, heading, files = text.partition(_FILES_HEADING)
+        voice = Voice.PASTED if _is_doubtful(record, typed) else user_voice
         is_by_program = typed.lstrip().startswith(_SETUP_PREFIXES)
         messages = [TranscriptMessage(Voice.SYSTEM if is_by_program else voice, typed, at=at)]
         messages.append(TranscriptMessage(Voice.TOOL, (heading + files).strip(), at=at))
@@ -88,6 +92,16 @@ def _parse_message(record: JsonRecord) -> list[TranscriptMessage]:
         output = TranscriptMessage(Voice.TOOL, _tool_output(call), text_at(call, "name"), at)
         messages += [message_parts.tool_call_message(call, at=at), output]
     return [message for message in messages if message.text.strip()]
+
+
+def _is_doubtful(record: JsonRecord, typed: str) -> bool:
+    """Return whether *typed*, the text of a user message, may not be what the user typed."""
+    if "displayContent" in record:  # what the user typed, if a command was expanded
+        return _content_text(record["displayContent"]).strip() != typed.strip()
+    parts = records_at(record, "content")
+    texts = [text for part in parts if (text := message_parts.part_text(part)).strip()]
+    is_beside_result = any("functionResponse" in part for part in parts)
+    return is_beside_result or (len(texts) > 1 and texts[0].strip() != typed.strip())
 
 
 def _content_text(content: object) -> str:

@@ -39,8 +39,13 @@ def content_messages(
 
 
 def mark_doubtful(messages: list[TranscriptMessage]) -> list[TranscriptMessage]:
-    """Return the texts of one user message; if there are several, the user typed at most one."""
-    if sum(message.voice is Voice.USER for message in messages) < 2:
+    """
+    Return the parts of one user message; the user's are pasted if it is doubtful who wrote them.
+
+    Of several texts the user typed at most one. A text beside a tool result may belong to it.
+    """
+    is_beside_result = any(message.voice is Voice.TOOL for message in messages)
+    if sum(message.voice is Voice.USER for message in messages) < 2 and not is_beside_result:
         return messages
     return [
         replace(message, voice=Voice.PASTED) if message.voice is Voice.USER else message
