@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.summary.summarize import lines_of_summary, summarize
+from recollect.context.summary.summarize import summarize
 from recollect.context.summary.summary_lines import MAX_CHARS, Heading, shorten
+from recollect.context.summary.summary_parser import lines_of_summary
 from recollect.domain.conversation import Message, Role
 from recollect.text.token_counter import estimate_tokens
 from tables import each_row
@@ -74,9 +75,8 @@ def test_the_summary_of_a_session_looks_like_this() -> None:
     assert summary_of(SESSION) == (
         "Asked:\n"
         "- Please add rate limiting to the upload endpoint of the billing API. [0]\n"
-        "Decided:\n"
+        "Decided and told:\n"
         "- We decided to use Redis for the counters. (because Postgres locks too long) [4]\n"
-        "Told by the user:\n"
         "- I'm on call until next Tuesday, so keep it small. (next Tuesday = 2026-05-12) [4]\n"
         "Found and answered:\n"
         "- The bug is in the bucket size: it counts the first request twice. [9]\n"
@@ -123,7 +123,7 @@ def test_what_the_assistant_asked_is_settled_by_any_word_of_the_user() -> None:
     assert before == (
         "Open:\n- assistant asks: Shall we ship it to Oslo tomorrow? (tomorrow = 2026-05-09) [0]"
     )
-    assert summary == "Told by the user:\n- Bergen has the better harbour. [1]"
+    assert summary == "Decided and told:\n- Bergen has the better harbour. [1]"
 
 
 def test_a_failed_command_is_open_until_it_succeeds() -> None:
@@ -140,7 +140,11 @@ def test_the_newest_decision_wins() -> None:
         [message(1, "user", "We decided to use Memcached instead of Redis.")], previous=before
     )
 
-    assert summary == "Decided:\n- We decided to use Memcached instead of Redis. [1]"
+    assert summary == (
+        "Decided and told:\n"
+        "- We decided to use Memcached instead of Redis. "
+        "(previously: We decided to use Redis for the counters.) [1]"
+    )
 
 
 def test_what_a_model_wrote_without_headings_is_carried_on() -> None:
@@ -158,7 +162,7 @@ def test_the_summary_so_far_leaves_room_for_what_is_new() -> None:
     )
     new = [message(100 + n, "user", f"The train {n} leaves from platform {n}.") for n in range(60)]
 
-    summary = summary_of(new, 300, previous=f"Told by the user:\n{old}")
+    summary = summary_of(new, 300, previous=f"Decided and told:\n{old}")
 
     assert summary.count("harbour") >= 3
     assert summary.count("train") >= 3
@@ -170,7 +174,7 @@ def test_an_old_message_that_leaves_late_does_not_push_the_summary_so_far_out() 
     )
     new = [message(n, "user", f"The train {n} leaves at {n}.") for n in (3, *range(100, 110))]
 
-    summary = summary_of(new, 300, previous=f"Told by the user:\n{old}")
+    summary = summary_of(new, 300, previous=f"Decided and told:\n{old}")
 
     assert summary.count("harbour") >= 5
 
@@ -235,7 +239,7 @@ def test_people_in_a_conversation_keep_their_names() -> None:
 
     assert (
         summary
-        == "Told by the user:\n- Ana: I moved to Bergen yesterday. (yesterday = 2026-05-07) [0]"
+        == "Decided and told:\n- Ana: I moved to Bergen yesterday. (yesterday = 2026-05-07) [0]"
     )
 
 
@@ -305,7 +309,8 @@ def test_every_line_stands_in_the_message_it_names(messages: list[Message]) -> N
         )
         text = line.text.split(" (because ")[0].split(" (")[0].rstrip("…")
 
-        assert text[1:].strip() in content or line.section is Heading.FOUND
+        is_labelled = line.is_pasted or line.section is Heading.FOUND
+        assert text[1:].strip() in content or is_labelled
 
 
 def content_at(messages: Sequence[Message], position: int) -> str:
@@ -324,7 +329,7 @@ def test_rolling_on_keeps_what_matters_from_long_ago() -> None:
         assert "Helsinki" in summary
     assert max(line.position for line in lines_of_summary(summary)) > 380
     assert (
-        min(line.position for line in lines_of_summary(summary) if line.section is Heading.TOLD)
+        min(line.position for line in lines_of_summary(summary) if line.section is Heading.STATED)
         < 380
     )
 

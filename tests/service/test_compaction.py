@@ -36,6 +36,10 @@ def standing(rec: LocalRecollect, talk: Conversation) -> list[int]:
     return [message.position for message in rec.conversations.messages_in_context(talk)]
 
 
+def latest_summary(rec: LocalRecollect, talk: Conversation) -> str:
+    return rec.conversations.summaries(talk)[-1].content
+
+
 def besides_messages(rec: LocalRecollect, talk: Conversation) -> int:
     """Return what else stands in the window: prompt, blocks, metadata."""
     window = rec.agents.context_window(talk.agent_id or "", conversation=talk)
@@ -271,7 +275,7 @@ def test_the_opening_instructions_stay(rec: LocalRecollect, talk: Conversation) 
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_a_decision_stays_and_a_tool_that_says_the_same_does_not(
+def test_the_summary_tells_a_decision_and_not_a_tool_that_says_the_same(
     rec: LocalRecollect, talk: Conversation, role: str
 ) -> None:
     append_messages(rec, talk, 4)
@@ -280,25 +284,59 @@ def test_a_decision_stays_and_a_tool_that_says_the_same_does_not(
     append_messages(rec, talk, 10)
     all_but(rec, talk, keep_last=2)
 
-    assert decided.position in standing(rec, talk)
+    told = [line for line in latest_summary(rec, talk).splitlines() if DECISION in line]
+    assert [line.endswith(f"[{decided.position}]") for line in told] == [True]
     assert output.position not in standing(rec, talk)
 
 
-def test_decisions_do_not_fill_the_window_the_newest_stay(
+def test_a_revised_decision_is_told_as_it_is_now_with_what_it_was(
     rec: LocalRecollect, talk: Conversation
 ) -> None:
-    decided = [
-        rec.conversations.append(
-            talk, "user", f"We decided to use lamp {unique_word(n)} for the hall."
-        )
-        for n in range(60)
-    ]
-    append_messages(rec, talk, 6)
-    all_but(rec, talk, keep_last=2, window_tokens=4_000)
+    rec.conversations.append(talk, "user", "We'll use sqlite for the bookings.")
+    append_messages(rec, talk, 4)
+    rec.conversations.append(talk, "user", "Forget sqlite, we use postgres for the bookings.")
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=2)
+    told = [line for line in latest_summary(rec, talk).splitlines() if "sqlite" in line]
 
-    stayed = [one.position for one in decided if one.position in standing(rec, talk)]
-    assert 0 < len(stayed) <= 20
-    assert stayed == [one.position for one in decided[-len(stayed) :]]
+    assert told == [
+        "- Forget sqlite, we use postgres for the bookings. "
+        "(previously: We'll use sqlite for the bookings.) [5]"
+    ]
+
+
+def test_a_decision_that_a_message_in_the_window_revises_says_so_until_that_message_leaves(
+    rec: LocalRecollect, talk: Conversation
+) -> None:
+    rec.conversations.append(talk, "user", "We'll use sqlite for the bookings.")
+    append_messages(rec, talk, 4)
+    newer = rec.conversations.append(talk, "user", "Forget sqlite, bookings are in postgres.")
+    all_but(rec, talk, keep_last=1)
+    marked = latest_summary(rec, talk)
+    append_messages(rec, talk, 10)
+    all_but(rec, talk, keep_last=1)
+
+    assert "sqlite for the bookings. (superseded by [5]) [0]" in marked
+    assert newer.position not in standing(rec, talk)
+    assert "in postgres. (previously: We'll use sqlite for the bookings.) [5]" in latest_summary(
+        rec, talk
+    )
+
+
+def test_decisions_open_tasks_and_names_are_told_after_many_compactions(
+    rec: LocalRecollect, talk: Conversation
+) -> None:
+    rec.conversations.append(talk, "user", "We decided to host everything in Helsinki.")
+    rec.conversations.append(talk, "user", "Our contact at the port is Ilona Virtanen.")
+    rec.conversations.append(talk, "user", "We still need to order the lamps for the hall.")
+    for _ in range(6):
+        append_messages(rec, talk, 30)
+        all_but(rec, talk, keep_last=2, window_tokens=1_500)
+
+    summary = latest_summary(rec, talk)
+    assert "Helsinki" in summary
+    assert "Ilona Virtanen" in summary
+    assert "order the lamps" in summary
 
 
 # Tool calls

@@ -4,7 +4,8 @@ Decide which messages are evicted from a conversation's window when it is too fu
 Rule 1: the evicted and the kept messages together are exactly the input, each list in order.
 Rule 2: a tool call and its results form one group; a group is evicted or kept as a whole.
 Rule 3: always kept are the opening instructions, the last messages, the user's last message, pinned
-messages, calls without a result, and the newest decisions up to a limit.
+messages and calls without a result. Decisions are carried by the summary: an old message that stays
+among newer ones would read as if it had been said last, even if it was revised since.
 
 Pure, and linear in the number of messages. The summary of what is evicted is made in summary/.
 """
@@ -13,16 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from recollect.context.decision_detection import states_a_decision
 from recollect.context.tool_call_groups import MessageGroup, group_tool_calls, is_user_speech
 from recollect.domain.conversation import CompactionMode, Message, Role
 from recollect.errors import InvalidInput
 from recollect.text.token_counter import estimate_tokens
 
-MAX_DECISIONS = 20  # messages kept only because they state a decision,
-DECISION_SHARE = 0.1  # and the share of the window their groups may use
 BOUNDARY_SHARE = 0.1  # evict up to this much more, so that the window starts with a user message
-SUMMARY_SHARE, MIN_SUMMARY, MAX_SUMMARY = 0.1, 100, 2_000
+SUMMARY_SHARE, MIN_SUMMARY, MAX_SUMMARY = 0.15, 400, 4_000
+MAX_SUMMARY_SHARE = 1 / 3  # of a window that is smaller than the minimum allows for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +50,11 @@ class CompactionSettings:
 
     @property
     def summary_budget(self) -> int:
-        """The tokens of the summary: a tenth of the window, within limits, unless set."""
+        """The tokens of the summary: a share of the window, within limits, unless set."""
         if self.summary_tokens is not None:
             return self.summary_tokens
-        tenth = int(self.window_tokens * SUMMARY_SHARE)
-        return max(1, min(max(tenth, MIN_SUMMARY), MAX_SUMMARY, self.window_tokens // 4))
+        share = max(int(self.window_tokens * SUMMARY_SHARE), MIN_SUMMARY)
+        return max(1, min(share, MAX_SUMMARY, int(self.window_tokens * MAX_SUMMARY_SHARE)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def plan_compaction(
     """
     groups = group_tool_calls(messages)
     sizes = [message_tokens(message) for message in messages]
-    keeps = _groups_to_keep(messages, groups, sizes, settings)
+    keeps = _groups_to_keep(messages, groups, settings)
     removable = [group for group, keep in zip(groups, keeps, strict=True) if not keep]
     used = other_tokens + sum(sizes)
     if settings.mode is CompactionMode.SLIDING_WINDOW:
@@ -145,28 +144,11 @@ def message_tokens(message: Message) -> int:
 
 
 def _groups_to_keep(
-    messages: Sequence[Message],
-    groups: Sequence[MessageGroup],
-    sizes: Sequence[int],
-    settings: CompactionSettings,
+    messages: Sequence[Message], groups: Sequence[MessageGroup], settings: CompactionSettings
 ) -> list[bool]:
     """Return for each group whether it must be kept."""
     required = _required_indexes(messages, settings.keep_last)
-    keeps = [group.pending or any(index in required for index in group.indexes) for group in groups]
-    left = settings.window_tokens * DECISION_SHARE
-    decisions = 0
-    for number in range(len(groups) - 1, -1, -1):
-        if decisions == MAX_DECISIONS:
-            break
-        if keeps[number]:
-            continue
-        indexes = groups[number].indexes
-        cost = sum(sizes[index] for index in indexes)
-        if cost <= left and any(states_a_decision(messages[index]) for index in indexes):
-            keeps[number] = True
-            decisions += 1
-            left -= cost
-    return keeps
+    return [group.pending or any(index in required for index in group.indexes) for group in groups]
 
 
 def _required_indexes(messages: Sequence[Message], keep_last: int) -> set[int]:
@@ -222,7 +204,7 @@ def _reason(settings: CompactionSettings, removed: int, used: int, after: int, l
         text += (
             f"; that is above the target of {goal:,}, because the rest must stay (instructions, "
             f"the last {settings.keep_last} messages and the last of the user, pinned messages, "
-            "open tool calls, recent decisions, and what else is in the window)"
+            "open tool calls, and what else is in the window)"
         )
     if largest > window:
         text += (

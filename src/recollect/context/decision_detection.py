@@ -5,13 +5,11 @@ The rule is the one of extraction (text/extraction_rules.py). A search for its k
 because most messages contain none, and splitting into sentences is slower.
 """
 
-from recollect.domain.conversation import Message, Role
+from recollect.domain.conversation import Role
 from recollect.domain.memory import MemoryType
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_joke, lead_in_length, normalize_sentence
-from recollect.text.sentence_splitter import sentence_spans
-from recollect.text.spoken_parts import spoken_spans
 
 MAX_CHARS = 20_000  # a longer message is a pasted document
 MAX_SENTENCE_CHARS = 600
@@ -35,21 +33,6 @@ _GOOD_INTENTION = LazyPattern(
     r"(?i)\b(?:posted|in mind|in touch|take care|for example|if you|taking the time"
     r"|keep (?:an eye|up|at it|(?!using|running|hosting)\w+ing))\b"
 )
-
-
-def states_a_decision(message: Message) -> bool:
-    """Return whether the user or the assistant states a decision in *message*."""
-    if message.role not in (Role.USER, Role.ASSISTANT) or len(message.content) > MAX_CHARS:
-        return False
-    text = message.content
-    if not _DECISION_WORDS.search(text):
-        return False
-    return any(
-        is_decision(text[first:last], by=message.role)
-        for start, end in spoken_spans(text)
-        for first, last in sentence_spans(text, start, end)
-        if last - first <= MAX_SENTENCE_CHARS
-    )
 
 
 def is_decision(sentence: str, *, by: Role = Role.USER) -> bool:

@@ -225,7 +225,13 @@ def _summarize(
             why = answer.failure or "its answer was no summary"
             notes = (f"written without the language model: {why}",)
     if text is None:
-        text = summarize(plan.evicted, previous=previous, budget_tokens=budget, count=count)
+        text = summarize(
+            plan.evicted,
+            previous=previous,
+            budget_tokens=budget,
+            count=count,
+            upcoming=plan.remaining,
+        )
     text = text or previous or f"{len(plan.evicted)} messages that say little"
     first, last = plan.evicted[0].position, plan.evicted[-1].position
     made_at = services.clock.now()

@@ -1,9 +1,9 @@
 """
 Select the lines of a summary: the most informative ones for their length, within the budget.
 
-The score of a line is the weight of its words (rare words, numbers and names weigh more) times the
-weight of its kind. Words that a selected line already contains add little. Greedy selection of a
-submodular score is within a constant factor of the optimum.
+The score of a line grows with the weight of its kind, and less with that of its words (rare words,
+numbers and names weigh more). Words that a selected line already contains add little. Greedy
+selection of a submodular score is within a constant factor of the optimum.
 """
 
 import heapq
@@ -19,19 +19,21 @@ from recollect.context.token_budget import TokenCounter
 # The largest share of the budget a heading may use while other headings have lines left.
 MAX_SHARE: dict[Heading, float] = {
     Heading.ASKED: 0.5,
-    Heading.DECIDED: 0.4,
-    Heading.TOLD: 0.9,
+    Heading.STATED: 0.9,
     Heading.FOUND: 0.25,
     Heading.DONE: 0.35,
-    Heading.OPEN: 0.25,
+    Heading.OPEN: 0.3,
 }
 REPEATED_WORD_WEIGHT = 0.1  # factor for a word that a selected line already contains
 LENGTH_POWER = 0.8  # 1 favours short fragments, 0 favours long lines
 LENGTH_FLOOR = 60  # characters added to every line's length
+# The kind of a line counts more than how rare its words are: "so it is the 21st now" has common
+# words only.
+WEIGHT_POWER, SCORE_POWER = 1.3, 0.5
 MIN_WORDS = 2  # of a question, without stop words
 MIN_TOKENS = 8  # shortest possible line
 MIN_SECTION_TOKENS = 60  # every heading may use this much
-NEWEST_FIRST = (Heading.DECIDED, Heading.OPEN, Heading.DONE)  # prefer the newer of equal lines
+NEWEST_FIRST = (Heading.STATED, Heading.OPEN, Heading.DONE)  # prefer the newer of equal lines
 
 
 class LinePool:
@@ -78,7 +80,7 @@ def marginal_gain(
         for word, weight in words.items()
     )
     length: float = (len(line.text) + LENGTH_FLOOR) ** LENGTH_POWER
-    return line.weight * score / length
+    return float(line.weight**WEIGHT_POWER * score**SCORE_POWER / length)
 
 
 def select_lines(
@@ -126,7 +128,7 @@ class _LineBudget:
 
     def try_add(self, line: SummaryLine, *, is_old: bool, bounded: bool = True) -> bool:
         """Add *line* if it fits; *bounded*: within the shares of its heading and its age."""
-        cost = self._count(f"- {line.text} {line.mark}\n")
+        cost = self._count(f"{line.rendered}\n")
         if not self._spent[line.section]:
             cost += self._count(f"{line.section}:\n")
         if cost > self.left or (bounded and not self._is_within_share(line.section, cost, is_old)):

@@ -1,21 +1,24 @@
 """
 Summarize messages that are evicted from the window, by extraction and within a token budget.
 
-Three steps: every message yields lines under headings (summary_lines.py, tool_activity.py); the
-lines of the previous summary are added, without outdated ones (outdated_lines.py); then the most
-informative lines are selected until the budget is used (line_selection.py). Pure and deterministic;
-two passes over the messages, memory bounded by the budget.
+Every message yields lines under headings (summary_lines.py, tool_activity.py). The lines of the
+previous summary are read back and weighed like new ones, so that nothing is worth less for having
+been summarized before. Resolved items are dropped (outdated_lines.py), and of statements that were
+superseded the later one tells both (superseded_lines.py); then the most informative lines are
+selected until the budget is used (line_selection.py). Pure and deterministic; two passes over the
+messages, memory bounded by the budget.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from recollect.context.speaker_label import speaker_label
 from recollect.context.summary import summary_lines
 from recollect.context.summary.line_selection import LinePool, select_lines
-from recollect.context.summary.outdated_lines import without_outdated
+from recollect.context.summary.outdated_lines import without_resolved
 from recollect.context.summary.summary_lines import Heading, SummaryLine
+from recollect.context.summary.summary_parser import lines_of_summary
+from recollect.context.summary.superseded_lines import mark_superseded
 from recollect.context.summary.tool_activity import ToolActivity
 from recollect.context.summary.word_rarity import WordRarity
 from recollect.context.token_budget import TokenCounter
@@ -24,28 +27,25 @@ from recollect.text.decision_details import rationale_in
 from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 
 MIN_POOL, TOKENS_PER_LINE = 50, 4  # how many lines are held for choosing
-MAX_SHARE_BEFORE = 0.7  # of the budget, for lines of the summary so far
+MAX_SHARE_BEFORE = 0.85  # of the budget, for lines of the summary so far
 FIRST_REQUEST_WEIGHT, LAST_REQUEST_WEIGHT = 3.0, 1.6
 MIN_REQUEST_WEIGHT = 0.7  # a request below this is small talk and keeps its weight
-# What a line of the summary so far is worth again: it was chosen once.
-PREVIOUS_WEIGHT: dict[Heading, float] = {
-    Heading.ASKED: 1.4,
-    Heading.DECIDED: 2.2,
-    Heading.TOLD: 1.5,
-    Heading.FOUND: 0.8,
-    Heading.DONE: 1.1,
-    Heading.OPEN: 1.0,
-}
-
-_NAMES = {section.value.lower(): section for section in Heading}
-_HEADING = re.compile(rf"^#* ?\**({'|'.join(Heading)})\**:?\**\s*$", re.IGNORECASE)
-_MARKED = re.compile(r"^(?:[-*•] )?(?P<text>.*?) ?(?:\[(?P<mark>\d+(?:[–, ]+\d+)*)\])?$")
+MAX_UPCOMING = 200  # messages of the window that are looked at for what they supersede
 
 
 def summarize(
-    messages: Sequence[Message], *, previous: str = "", budget_tokens: int, count: TokenCounter
+    messages: Sequence[Message],
+    *,
+    previous: str = "",
+    budget_tokens: int,
+    count: TokenCounter,
+    upcoming: Sequence[Message] = (),
 ) -> str:
-    """Return what *messages* and the summary *previous* combined, in at most *budget_tokens*."""
+    """
+    Return what *messages* and the summary *previous* say, in at most *budget_tokens*.
+
+    *upcoming* are the messages that stay in the window; what they supersede is marked.
+    """
     talk = [message for message in messages if _is_talk(message)]
     rarity = WordRarity((*(message.content for message in talk), *previous.splitlines()))
     pool = LinePool(rarity, most=max(MIN_POOL, budget_tokens // TOKENS_PER_LINE))
@@ -55,35 +55,17 @@ def summarize(
         for line in _message_openings(messages):
             pool.add(line)
     speakers = frozenset(message.role for message in talk)
-    before, new = without_outdated(lines_of_summary(previous), pool.lines(), speakers=speakers)
+    before, new = without_resolved(lines_of_summary(previous), pool.lines(), speakers=speakers)
     share = _share_before(messages) if new else 1.0
+    lines = mark_superseded([*before, *new], upcoming=_upcoming_lines(upcoming))
+    before = [line for line in lines if not line.order]
+    new = [line for line in lines if line.order]
     selected = select_lines(
         before, new, rarity=rarity, budget_tokens=budget_tokens, count=count, share_before=share
     )
     while selected and count(_render_summary(selected)) > budget_tokens:
         selected.pop()  # the joined text may cost more than its lines
     return _render_summary(selected)
-
-
-def lines_of_summary(summary: str) -> list[SummaryLine]:
-    """Parse any summary into lines; a line without a heading goes under "Found and answered"."""
-    section = Heading.FOUND
-    lines = []
-    for row in summary.splitlines():
-        row = " ".join(row.split())
-        if heading := _HEADING.match(row):
-            section = _NAMES[heading[1].lower()]
-            continue
-        match = _MARKED.match(row)
-        text, mark = (match["text"], match["mark"] or "") if match else (row, "")
-        for piece in [text] if mark else summary_lines.spoken_sentences(text):
-            if summary_lines.has_substance(piece):
-                position = int(re.split(r"\D", mark)[0]) if mark else -1
-                # A line with a mark is short already.
-                line = piece if mark else summary_lines.shorten(piece)
-                weight = PREVIOUS_WEIGHT[section]
-                lines.append(SummaryLine(section, line, position, weight, reference=mark))
-    return lines
 
 
 def _is_talk(message: Message) -> bool:
@@ -105,6 +87,15 @@ def _all_lines(messages: Sequence[Message]) -> Iterator[SummaryLine]:
         activity.add_message(message)
         yield from summary_lines.lines_of_message(message, last=index == last)
     yield from activity.lines()
+
+
+def _upcoming_lines(messages: Sequence[Message]) -> list[SummaryLine]:
+    """Return the lines of the last messages that stay in the window."""
+    return [
+        line
+        for message in messages[-MAX_UPCOMING:]
+        for line in summary_lines.lines_of_message(message)
+    ]
 
 
 def _message_openings(messages: Sequence[Message]) -> Iterator[SummaryLine]:
@@ -129,7 +120,7 @@ def _with_reasons(lines: Iterable[SummaryLine]) -> Iterator[SummaryLine]:
             decision = None
             if reason:
                 continue
-        if line.section is Heading.DECIDED:
+        if line.decision:
             decision = line
         else:
             yield line
@@ -161,5 +152,5 @@ def _render_summary(selected: Sequence[SummaryLine]) -> str:
         lines.sort(key=lambda line: (line.position, line.order))
         if lines:
             rows[f"{section}:"] = None
-            rows |= dict.fromkeys(f"- {line.text} {line.mark}".rstrip() for line in lines)
+            rows |= dict.fromkeys(line.rendered for line in lines)
     return "\n".join(rows)

@@ -2,20 +2,23 @@
 Extract the candidate lines of a summary from a message, each under a heading.
 
 Every line is a sentence of the message, shortened but not reworded, with the message's position.
-English is classified by rules (text/extraction_rules.py and those below); a sentence in another
-language counts as told by the user or answered by the assistant.
+English is classified by rules (text/extraction_rules.py and those below), and statements are
+weighed (statement_weight.py); a sentence in another language counts as told by the user or answered
+by the assistant. What was decided and what was told stand under one heading, in order of time, so
+that a later line always stands below the earlier one that it changes.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 
 from recollect.context.decision_detection import is_decision
 from recollect.context.speaker_label import PERHAPS_PASTED, is_perhaps_pasted
+from recollect.context.summary.statement_weight import statement_weight
 from recollect.domain.conversation import Message, Role
 from recollect.domain.memory import MemoryType
 from recollect.text import sentence_classifier
@@ -32,14 +35,18 @@ MIN_LETTERS = 8
 SHORT_QUESTION_WORDS = 6  # a shorter question depends on what was said before
 MIN_WORDS = 3  # of an assistant's sentence
 ASSISTANT_ASKS = "assistant asks: "
+ASSISTANT_SAYS = "assistant: "
+DECISION_WEIGHT = 3.2  # at least
+OPEN_WEIGHT = 2.8  # of a task that the user names
+MAX_PASTED_WEIGHT = 2.4  # of a sentence that the user may not have typed
+LASTING_REQUEST = 2.0  # a request of this weight sets something that lasts: it is a statement
 
 
 class Heading(StrEnum):
     """The headings of a summary, in order."""
 
     ASKED = "Asked"
-    DECIDED = "Decided"
-    TOLD = "Told by the user"
+    STATED = "Decided and told"
     FOUND = "Found and answered"
     DONE = "Done"
     OPEN = "Open"
@@ -55,13 +62,35 @@ class SummaryLine:
     weight: float = 1.0
     at: datetime | None = None
     reference: str = ""
-    order: int = 0  # in which it was added
+    order: int = 0  # in which it was added; 0: it comes from the summary so far
+    decision: bool = False
+    previous: str = ""  # the statement that this one supersedes,
+    previous_weight: float = 0.0  # and its weight
+    superseded_by: int = -1  # position of a message that supersedes it and is still in the window
 
     @property
     def mark(self) -> str:
         """Return the reference to its message, as written in the summary."""
         place = self.reference or (str(self.position) if self.position >= 0 else "")
         return f"[{place}]" if place else ""
+
+    @property
+    def is_assistants(self) -> bool:
+        """Return whether the assistant said it."""
+        return self.text.startswith((ASSISTANT_SAYS, ASSISTANT_ASKS))
+
+    @property
+    def is_pasted(self) -> bool:
+        """Return whether the user may not have typed it."""
+        return self.text.startswith(PERHAPS_PASTED)
+
+    @property
+    def rendered(self) -> str:
+        """Return the line as written in the summary, with what it supersedes and its mark."""
+        notes = f" (previously: {self.previous})" if self.previous else ""
+        if self.superseded_by >= 0:
+            notes += f" (superseded by [{self.superseded_by}])"
+        return f"- {self.text}{notes} {self.mark}".rstrip()
 
 
 _PLEASANT = LazyPattern(
@@ -118,6 +147,13 @@ _LEFT = LazyPattern(
     r"\b(?:still (?:need|have|fail\w*|to do|open|missing|broken)|next steps?|todo|to-do"
     r"|remain(?:s|ing)|not (?:yet|implemented)|fails?\b|failing|blocked"
     r"|waiting for|i need to|needs? to be)\b"
+)
+_OPEN_TASK = LazyPattern(
+    r"\bstill (?:to (?:do|be done|come|decide|fix|sort)|missing|outstanding|pending|open)\b"
+    r"|\b(?:still|yet) (?:need|have|needs|has) to\b|\bwe still need\b|\bi still need\b"
+    r"|^(?:to-?do|to do|open|open points?|left to do|what's left|next up|pending)\b ?[:–-]"
+    r"|\b(?:don't let me forget|remind me|put (?:it|that|this) on (?:the|my) list"
+    r"|(?:is|are|isn't|aren't) not? ?(?:yet )?(?:done|finished) yet|not done yet)\b"
 )
 # An assistant's advice mentions many things to do; only what it says about itself is open.
 _I_OR_WE = LazyPattern(r"(?:i|we)(?:'ll|'ve|'re)? ")
@@ -176,39 +212,39 @@ def _split_sentences(text: str) -> Iterator[str]:
 
 def _user_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
     is_pasted = is_perhaps_pasted(message)
-    for number, (sentence, plain_text) in enumerate(_sentences(message)):
-        section, weight = _classify(sentence, plain_text, among_people=bool(message.name))
+    for sentence, plain_text in _sentences(message):
+        line = _classify(sentence, plain_text, message)
         if is_pasted and not is_question(plain_text):
             # Somebody else's sentence must not be told as the user's decision.
-            yield _line(Heading.FOUND, f"{PERHAPS_PASTED}: {sentence}", message, weight)
-            continue
-        if section is Heading.ASKED and last:
-            section, weight = Heading.OPEN, 2.0
-        if number == 0 and weight < 1.2 and len(plain_text) < 300:
-            weight += 0.1
-        yield _line(section, sentence, message, weight)
+            text = f"{PERHAPS_PASTED}: {line.text}"
+            weight = min(line.weight, MAX_PASTED_WEIGHT)
+            yield replace(line, text=text, weight=weight, decision=False)
+        elif line.section is Heading.ASKED and last:
+            yield replace(line, section=Heading.OPEN, weight=2.0)
+        else:
+            yield line
 
 
-def _classify(sentence: str, plain_text: str, *, among_people: bool) -> tuple[Heading, float]:
+def _classify(sentence: str, plain_text: str, message: Message) -> SummaryLine:
+    """Return the line of a user's sentence: its heading, its weight, and if it is a decision."""
     rule = matching_rule(plain_text)
-    if rule is not None and rule.type is MemoryType.DECISION:
-        if is_decision(sentence):
-            return Heading.DECIDED, 2.5
-        rule = None
-    if rule is not None and rule.type is MemoryType.TASK_HINT:
-        return Heading.OPEN, 1.2
+    weight = statement_weight(sentence, plain_text)
+    if rule is not None and rule.type is MemoryType.DECISION and is_decision(sentence):
+        line = _line(Heading.STATED, sentence, message, max(weight, DECISION_WEIGHT))
+        return replace(line, decision=True)
     is_particular = bool(_PARTICULAR.search(sentence, 1))
-    if rule is not None:
-        return Heading.TOLD, 2.0 if is_particular else 1.7
-    is_own = bool(_OF_MINE.search(plain_text))
     asks = is_question(plain_text)
-    if among_people and asks:  # conversation between people is usually answered at once
-        return Heading.ASKED, 0.6 if is_particular else 0.3
-    if asks or (not among_people and _REQUEST.search(plain_text)):
+    if (rule is not None and rule.type is MemoryType.TASK_HINT) or _OPEN_TASK.search(plain_text):
+        return _line(Heading.OPEN, sentence, message, 1.2 if asks else OPEN_WEIGHT)
+    if asks and message.name:  # conversation between people is usually answered at once
+        return _line(Heading.ASKED, sentence, message, 0.6 if is_particular else 0.3)
+    is_request = not message.name and _REQUEST.search(plain_text)
+    if asks or (is_request and weight < LASTING_REQUEST):
         is_elliptical = asks and len(plain_text.split()) <= SHORT_QUESTION_WORDS
-        weight = 1.1 if is_own else 0.4 if is_elliptical else 0.8
-        return Heading.ASKED, 1.4 if is_particular else weight
-    return Heading.TOLD, 1.0 + 0.4 * is_particular + 0.3 * is_own
+        own_weight = 1.1 if _OF_MINE.search(plain_text) else 0.4 if is_elliptical else 0.8
+        weight = max(1.4 if is_particular else own_weight, 0 if asks else weight)
+        return _line(Heading.ASKED, sentence, message, weight)
+    return _line(Heading.STATED, sentence, message, weight)
 
 
 def _assistant_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
@@ -219,7 +255,8 @@ def _assistant_lines(message: Message, *, last: bool) -> Iterator[SummaryLine]:
             continue
         asks = is_question(plain_text)
         if is_decision(sentence, by=Role.ASSISTANT):
-            yield _line(Heading.DECIDED, f"assistant: {shorten(sentence)}", message, 1.6)
+            text = f"{ASSISTANT_SAYS}{shorten(sentence)}"
+            yield replace(_line(Heading.STATED, text, message, 1.6), decision=True)
         elif _DID.search(plain_text):
             yield _line(Heading.DONE, sentence, message, 1.5)
         elif last and ((asks and '"' not in plain_text) or _PROMISES.match(plain_text)):
