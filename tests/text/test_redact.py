@@ -38,6 +38,9 @@ ISSUED = [
     Sample("private-key", "{} thanks", pem("OPENSSH PRIVATE KEY")),
     Sample("private-key", "{}", pem("PGP PRIVATE KEY BLOCK")),
     Sample("private-key", "half a key: {}", "-----BEGIN EC PRIVATE KEY-----\n" + PEM_BODY),
+    Sample("password-hash", "bob:{}", "$apr1$" + "x1234567$" + MIXED * 4),
+    Sample("password-hash", "root:{}:19000:0:99999:7:::", "$6$" + "salt$" + MIXED * 6),
+    Sample("password", "ConvertTo-SecureString '{}' -AsPlainText -Force", "Tr0ub4dor3"),
     Sample("age-key", "# key\n{}\n", "AGE-SECRET-KEY-1" + "QP0Z" * 14),
     Sample("anthropic-key", "use {} here", "sk-ant-" + "api03-" + MIXED * 5),
     Sample("openai-key", "use {} here", "sk-" + MIXED * 6),
@@ -92,6 +95,11 @@ ISSUED = [
 ]
 
 NAMED = [
+    Sample("password", "a senha é {}", "Tr0ub4dor3"),
+    Sample("password", "la password è {}", "Tr0ub4dor3"),
+    Sample("password", "пароль: {}", "Tr0ub4dor3"),
+    Sample("password", "password? {}", "Tr0ub4dor3"),
+    Sample("assigned-secret", "pass\u200bword: {}", "Tr0ub4dor3"),
     Sample("azure-key", "Endpoint=sb://x;AccountKey={};", "A1b2" * 11 + "=="),
     Sample("option", "sshpass -p {} ssh host", "S3cret99"),
     Sample("option", "curl -u admin:{} https://x.io", "S3cretPass"),
@@ -140,6 +148,9 @@ NAMED = [
 
 UNTOUCHED = [
     # prose
+    "Forgot your password? Reset it by mail.",
+    "A senha é obrigatória, la password è sbagliata.",
+    "It cost $6$ and then $1$ more.",
     "The password must be changed every quarter.",
     "Users forget a password, so we send a reset link.",
     "The password is at least 12 characters long.",

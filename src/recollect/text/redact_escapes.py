@@ -3,7 +3,8 @@ Decode the escapes of JSON, URLs and HTML in a text, and map positions back to t
 
 Text inside JSON stands behind escapes: in `\\nAPI_KEY=…` the name follows the letter "n", and a
 quote is `\\"`. Redaction searches the decoded text as well and removes the corresponding characters
-of the original. JSON inside JSON takes several rounds.
+of the original. JSON inside JSON takes several rounds. Characters of no width, which can split a
+name, are left out of the decoded text.
 """
 
 import html
@@ -18,7 +19,9 @@ _ESCAPE = re.compile(
     r"\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[nrtbf\"'`\\/$])"
     r"|%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*"
     r"|&(?:quot|apos|amp|lt|gt|nbsp|#\d{1,5}|#[xX][0-9A-Fa-f]{1,4});"
+    r"|[\u00ad\u200b-\u200d\u2060\ufeff]"
 )
+_ZERO_WIDTH = ("\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
@@ -73,7 +76,7 @@ def decoded_texts(text: str) -> Iterator[DecodedText]:
     """Yield *text* decoded once, twice and so on, as long as there are escapes."""
     outer = None
     for _ in range(MAX_LEVELS):
-        if not ("\\" in text or "%" in text or "&" in text):
+        if not ("\\" in text or "%" in text or "&" in text or _has_zero_width(text)):
             return
         outer = DecodedText(text, outer)
         text = outer.text
@@ -82,7 +85,13 @@ def decoded_texts(text: str) -> Iterator[DecodedText]:
         yield outer
 
 
+def _has_zero_width(text: str) -> bool:
+    return not text.isascii() and any(char in text for char in _ZERO_WIDTH)
+
+
 def _decode(escape: str) -> str:
+    if escape in _ZERO_WIDTH:
+        return ""
     if escape[0] == "%":
         return unquote(escape, errors="replace")
     if escape[0] == "&":

@@ -58,6 +58,16 @@ _KEY_BLOCKS = (
     ),
 )
 FORMATS: tuple[KeyFormat, ...] = (
+    _format(
+        "password-hash",
+        "$apr1$ $1$ $5$ $6$ $y$ $2a$ $2b$ $2y$",
+        r"\$(?:apr1|[156y]|2[aby])\$[\w./$=,+-]{20,400}",
+    ),
+    _format(
+        "password",
+        "ConvertTo-SecureString",
+        r"ConvertTo-SecureString\s{1,8}(?:-String\s{1,8})?[\"'](?P<secret>[^\"'\n$]{4,200})[\"']",
+    ),
     _prefixed("age-key", r"[0-9A-Z]{50,}", "AGE-SECRET-KEY-1"),
     _prefixed("anthropic-key", _ANY + "{20,}", "sk-ant-"),
     _prefixed("openai-key", r"(?:proj-|svcacct-|admin-|or-v1-)?" + _ANY + "{20,}", "sk-"),
@@ -245,7 +255,7 @@ FORMATS: tuple[KeyFormat, ...] = (
 _BY_CLUE: tuple[tuple[str, KeyFormat], ...] = tuple(
     (clue, format_) for format_ in FORMATS for clue in format_.clues
 )
-_RUN = re.compile(r"[A-Za-z0-9_.+/=~:@-]{13,}")
+_RUN = re.compile(r"[A-Za-z0-9_.+/=~:@$-]{13,}")
 _DIGIT = re.compile("[0-9]")
 _ORDINARY = re.compile(r"(?i)x{5}|\.{3}|your|example[-_]|placeholder|([a-z.])\1{7}|<|\*{3}")
 

@@ -16,7 +16,8 @@ from recollect.text.redaction_word_lists import OTHER_KEYS
 KIND = "password"
 
 # Nouns in lower case, and what their value may be: "password" (also a word), "pin" (also digits),
-# "key" (only something that looks random), "login" (user and password).
+# "key" (only something that looks random), "login" (user and password). "random password" is for
+# languages in which nothing here knows what is said of a password ("la password è sbagliata").
 _NOUNS_OF: dict[str, str] = {
     "password": (
         "password, passwd, pw, passphrase, pwd, passwort, kennwort, contraseña, contrasena, mdp, "
@@ -40,6 +41,7 @@ _NOUNS_OF: dict[str, str] = {
         "login, log in, creds, credentials, zugangsdaten, identifiants, credenciales, "
         "ログイン, 账号"
     ),
+    "random password": "senha, пароль",
     "phrase": "seed phrase, recovery phrase, mnemonic, wallet phrase",
 }
 _NOUNS = {noun: nature for nature, nouns in _NOUNS_OF.items() for noun in nouns.split(", ")}
@@ -52,13 +54,14 @@ _QUOTED = (
 _BARE = r"(?P<bare>[!#-&(-+\--:=?-\[\]-_a-~]{3,400})"
 _VERB = (
     r"(?:is(?: now)?|was|are|will be|'s|’s|=|:|->|→|=>|lautet|ist(?: jetzt)?|heißt|war|sind|est"
-    r"|c['’]est|sera|était|sont|es|era|será|son)(?:\s?:)?"
+    r"|c['’]est|sera|était|sont|es|era|será|son|è|é|[-–—])(?:\s?:)?"
 )
 _GAP = r"(?P<gap>s?(?:\*\*|__)?(?:[ \u00a0]?,)?(?:[ \u00a0]+[^\s.,:;!?\"“„«=→]{1,24}){0,6}?)"
 _TOLD = re.compile(
-    rf"{_GAP}(?:[ \u00a0]*(?P<verb>{_VERB})[ \u00a0]+|[ \u00a0]*(?P<colon>[:=：＝])[ \u00a0]*)"
+    rf"{_GAP}(?:[ \u00a0]*(?P<verb>{_VERB})[ \u00a0]+|[ \u00a0]*(?P<colon>[:=：＝?])[ \u00a0]*)"
     rf"(?:{_QUOTED}|{_BARE})"
 )
+_VERBS_BEFORE_ANY_WORD = ("è", "é")
 _CHANGED = re.compile(
     rf"{_GAP}[ \u00a0]+(?P<verb>to|auf|en|a|à|in|zu|from|von|de)[ \u00a0]+(?:{_QUOTED}|{_BARE})"
 )
@@ -177,7 +180,10 @@ def _told_spans(
         if second := _THEN.match(text, span[1]):
             yield second.span("bare")
     elif (
-        nature == "password" and has_verb and _is_word_secret(value, rest, match["gap"], ends=ends)
+        nature == "password"
+        and has_verb
+        and match["verb"] not in _VERBS_BEFORE_ANY_WORD
+        and _is_word_secret(value, rest, match["gap"], ends=ends)
     ):
         yield span
 
