@@ -1,6 +1,8 @@
 """Which parts of a text go with a forgotten statement, and what is left of the text."""
 
 import json
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 
@@ -88,6 +90,18 @@ def test_in_a_script_without_spaces_the_phrase_is_found_inside_a_run() -> None:
     assert words.occur_in("我们说过项目代号是凤凰计划，对吧") or words.occur_in(
         "项目代号是 凤凰计划"
     )
+
+
+@each_row("form", ["NFC", "NFD"])
+def test_words_are_found_with_composed_and_with_separate_accents(
+    form: Literal["NFC", "NFD"],
+) -> None:
+    statement = normalize(form, "Our partner is Zürnwéxel.")
+    words = ForgottenWords(phrases_of([statement]), frozenset(uncommon_words([statement])))
+
+    for other in ("NFC", "NFD"):
+        said = normalize(other, "Yes, our partner is Zürnwéxel. Call Zürnwéxel today.")
+        assert "exel" not in words.removed_from(said)
 
 
 @pytest.mark.parametrize(

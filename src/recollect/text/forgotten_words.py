@@ -1,10 +1,10 @@
 """
 Find and remove the words of a forgotten statement in other texts.
 
-The words are its phrases (the statement, its quotes and their sentences), found in any case and
-with any punctuation, and its distinctive words (a name, an identifier). A phrase is removed where
-it stands; of a distinctive word the whole sentence is removed, because the rest of it is about the
-same thing. What says the same in other words is not found.
+The words are its phrases (the statement, its quotes and their sentences), found in any case, with
+any punctuation and in any form of accents, and its distinctive words (a name, an identifier). A
+phrase is removed where it stands; of a distinctive word the whole sentence is removed, because the
+rest of it is about the same thing. What says the same in other words is not found.
 """
 
 import json
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+from unicodedata import normalize
 
 from recollect.text.bpe_tokenizer import BpeTable, load_table
 from recollect.text.search_words import STOP_WORDS
@@ -102,18 +103,19 @@ class ForgottenWords:
     @cached_property
     def _anchors(self) -> tuple[str, ...]:
         """The longest word of each phrase: a quick test before the patterns."""
-        longest = {max(_TOKEN.findall(phrase.lower()), key=len) for phrase in self.phrases}
-        return (*longest, *self.words)
+        phrases = _all_forms(self.phrases)
+        longest = {max(_TOKEN.findall(phrase.lower()), key=len) for phrase in phrases}
+        return (*longest, *_all_forms(self.words))
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(_phrase_pattern(phrase) for phrase in self.phrases)
+        return tuple(_phrase_pattern(phrase) for phrase in _all_forms(self.phrases))
 
     @cached_property
     def _word_pattern(self) -> re.Pattern[str] | None:
         if not self.words:
             return None
-        longest_first = sorted(self.words, key=lambda word: (-len(word), word))
+        longest_first = sorted(_all_forms(self.words), key=lambda word: (-len(word), word))
         return re.compile("|".join(map(_bounded, longest_first)), re.IGNORECASE)
 
 
@@ -159,6 +161,14 @@ def _is_identifier(word: str) -> bool:
 @lru_cache(maxsize=1)
 def _token_table() -> BpeTable | None:
     return load_table("o200k_base")
+
+
+def _all_forms(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return *texts* with accents as they are, composed (NFC) and as separate characters (NFD)."""
+    forms = (
+        form for text in texts for form in (text, normalize("NFC", text), normalize("NFD", text))
+    )
+    return tuple(dict.fromkeys(forms))
 
 
 def _phrase_pattern(phrase: str) -> re.Pattern[str]:
