@@ -16,12 +16,13 @@ import pytest
 
 from recollect.models import local_embedder
 from recollect.models.model_manifest import Manifest
+from recollect.models.tokenizer import load_tokenizer
 
 
 @contextmanager
 def loaded_models() -> Iterator[None]:
     """Load no model twice inside the block."""
-    create_session, load_tokenizer = local_embedder._create_session, local_embedder._load_tokenizer
+    create_session = local_embedder._create_session
     loaded: dict[object, Any] = {}
 
     def load_once(path: Path, load: Callable[[], Any], *options: object) -> Any:
@@ -41,5 +42,5 @@ def loaded_models() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_embedder, "_create_session", session_of)
-        patch.setattr(local_embedder, "_load_tokenizer", tokenizer_of)
+        patch.setattr(local_embedder, "load_tokenizer", tokenizer_of)
         yield

@@ -9,8 +9,8 @@ import json
 from functools import cache
 from pathlib import Path
 
-from recollect.models.local_embedder import _load_tokenizer
 from recollect.models.model_manifest import default_manifest
+from reference_tokenizer import reference_tokenizer
 
 
 def field(number: int, value: int | str | bytes) -> bytes:
@@ -70,7 +70,7 @@ def write_folder(folder: Path, model: bytes, tokenizer: str, manifest: object) -
 @cache
 def tokenizer_json() -> str:
     """Return the default model's tokenizer, as any model ships its own."""
-    return _load_tokenizer(default_manifest()).to_str()
+    return reference_tokenizer().to_str()
 
 
 def tiny_folder(folder: Path, **manifest: object) -> Path:

@@ -18,8 +18,9 @@ import pytest
 
 from model_folders import tiny_model, write_folder
 from recollect.errors import EmbedderUnavailable, InvalidInput
-from recollect.models.local_embedder import LocalEmbedder, _load_tokenizer
+from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_manifest import Manifest, default_manifest, read_manifest
+from reference_tokenizer import reference_tokenizer
 from tables import each_row
 
 GOOD = {"name": "tiny", "dimension": 2}
@@ -29,7 +30,7 @@ PREFIX = "Represent this sentence for searching relevant passages: "
 @pytest.fixture(scope="module")
 def tokenizer() -> str:
     """The default model's tokenizer, as any model ships its own."""
-    return _load_tokenizer(default_manifest()).to_str()
+    return reference_tokenizer().to_str()
 
 
 @pytest.fixture(scope="module")

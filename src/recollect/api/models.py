@@ -26,7 +26,12 @@ class Models(Noun):
         return self._send(requests.ListModelCallsRequest, locals())
 
     def count_tokens(self, text: str, *, model: str = "") -> int:
-        """Return how many tokens *text* has: exact for OpenAI models, otherwise estimated."""
+        """
+        Return how many tokens *text* has.
+
+        The count is exact for OpenAI's models if the extra `tokens` is installed, and otherwise
+        estimated.
+        """
         return self._send(requests.CountTokensRequest, locals())
 
     def list(self) -> list[EmbeddingModel]:

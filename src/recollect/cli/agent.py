@@ -28,7 +28,8 @@ from recollect.cli.output import (
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import AgentFormat, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
-from recollect.text.token_counter import counter_for
+from recollect.text.bpe_tokenizer import has_tables
+from recollect.text.token_counter import ESTIMATED, counter_for
 from recollect.wire.requests.agents import CreateAgentRequest, UpdateAgentRequest
 
 
@@ -262,7 +263,8 @@ def tokens(text: str, model: str) -> Output:
     counter = counter_for(model)
     count = counter.count(text)
     value = {"tokens": count, "counted_by": counter.name, "exact": counter.exact}
-    return Output(value, f"{count} tokens [dim]({counter.name})[/dim]")
+    lines = [f"{count} tokens [dim]({counter.name})[/dim]"]
+    return Output(value, lines if has_tables() else [*lines, f"[dim]{safe(ESTIMATED)}[/dim]"])
 
 
 def _agent_output(item: Agent) -> Output:

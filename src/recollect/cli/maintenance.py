@@ -25,6 +25,8 @@ from recollect.cli.output import (
 from recollect.config import config_path, load_settings
 from recollect.domain.maintenance import MaintenanceReport, StoreStatus
 from recollect.errors import RecollectError
+from recollect.text.bpe_tokenizer import has_tables
+from recollect.text.token_counter import ESTIMATED
 
 _PASSED, _FAILED = "[green]✓[/green]", "[red]✗[/red]"
 
@@ -47,6 +49,8 @@ def status(rec: LocalRecollect) -> Output:
         yield f"embedder {safe(store.embedder)}: {embedded} embedded, {store.waiting} pending"
         if store.serving not in ("", store.embedder):
             yield f"{safe(store.serving)} answers until then"
+        if not has_tables():
+            yield f"[dim]token counts: {safe(ESTIMATED)}[/dim]"
         yield from warnings([store.read_only] if store.read_only else [])
         yield from warnings(store.unfinished)
 
@@ -183,6 +187,7 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     free = shutil.disk_usage(path.parent).free
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
     yield from _health_checks(rec, store)
+    yield "token counts", True, "exact for OpenAI's models" if has_tables() else ESTIMATED
     try:
         yield "embedder", True, rec.models.check_embedder()
     except RecollectError as error:

@@ -11,16 +11,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from recollect.models.tokenizer import Tokenizer, load_tokenizer
 
 MAX_BATCH = 32
 MAX_BATCH_CELLS = 100_000  # texts × tokens²: small batches stay in the cache, and in little memory
@@ -49,7 +47,7 @@ class LocalEmbedder:
 
     def _run(self, texts: list[str]) -> Vectors:
         tokenizer, session, inputs = self._load()
-        tokens = [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+        tokens = [tokenizer.encode(text) for text in texts]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for batch in _batches([len(ids) for ids in tokens]):
             pooled = self._pool(session, inputs, [tokens[i] for i in batch])
@@ -79,13 +77,13 @@ class LocalEmbedder:
         summed: Vectors = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
         return summed
 
-    def _load(self) -> "tuple[Tokenizer, Any, frozenset[str]]":
+    def _load(self) -> tuple[Tokenizer, Any, frozenset[str]]:
         with self._lock:
             if self._loaded is None:
                 model = _verify_model_file(Path(self._manifest.model), self._manifest.sha256)
                 session = _create_session(model)
                 inputs = frozenset(node.name for node in session.get_inputs())
-                self._loaded = (_load_tokenizer(self._manifest), session, inputs)
+                self._loaded = (load_tokenizer(self._manifest), session, inputs)
                 _release_memory()
             return self._loaded
 
@@ -159,37 +157,3 @@ def _release_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
-
-
-def _load_tokenizer(manifest: Manifest) -> "Tokenizer":
-    # Slow to import, as above.
-    from tokenizers import Tokenizer
-
-    path = Path(manifest.tokenizer)
-    try:
-        tokenizer = _wordpiece(path) if path.suffix == ".txt" else Tokenizer.from_file(str(path))
-    except Exception as error:  # tokenizers raises no narrower type
-        raise EmbedderUnavailable(
-            f"the tokenizer {path} cannot be loaded ({error!r}); install the model again"
-        ) from error
-    tokenizer.enable_truncation(manifest.max_tokens)
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _wordpiece(vocabulary: Path) -> "Tokenizer":
-    """Return BERT's uncased WordPiece tokenizer for a vocabulary of one piece per line."""
-    # Slow to import, as above.
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import BertProcessing
-
-    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
-    ids = {piece: number for number, piece in enumerate(pieces)}
-    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
-    return tokenizer

@@ -62,6 +62,11 @@ def load_table(encoding: str) -> BpeTable | None:
     return cast(BpeTable, bindings.tokenizer_for_encoding(encoding))
 
 
+def has_tables() -> bool:
+    """Return whether `bpe_openai` is installed, without loading it."""
+    return find_spec("bpe_openai") is not None
+
+
 def count_tokens(table: BpeTable, text: str) -> int:
     """Return how many tokens *text* has. A lone surrogate counts as U+FFFD."""
     return table.count(_encodable(text))

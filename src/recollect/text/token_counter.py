@@ -3,9 +3,9 @@ Count the tokens of a text for a model: exactly if its table is available, else 
 
 Counts are exact for OpenAI's models. For others they are an o200k count times weights: a fifth to a
 third too high on the median text, too low on one in twelve (docs/log.md, 2026-11-15). Claude's
-tables are not public; its weights come from a third party's reconstruction. If `bpe_openai` is not
-installed, all counts come from `token_estimate.py`. A counter counts text only, without the tokens
-that a server adds around each message.
+tables are not public; its weights come from a third party's reconstruction. If `bpe_openai` (the
+extra `tokens`) is not installed, all counts come from `token_estimate.py`. A counter counts text
+only, without the tokens that a server adds around each message.
 """
 
 import re
@@ -19,6 +19,8 @@ from recollect.text.token_estimate import estimate_tokens
 from recollect.text.token_families import TokenFamily, token_family
 
 __all__ = ["TokenCounter", "counter_for", "estimate_tokens"]
+
+ESTIMATED = "estimated; for exact counts of OpenAI's models: pip install 'recollect[tokens]'"
 
 _NON_ASCII_LETTERS = re.compile("[\u0080-\u1fff]+")
 _WIDE_CHARS = re.compile("[\u2000-\U0010ffff]+")

@@ -1,0 +1,123 @@
+"""Our WordPiece tokenizer gives the ids of the package `tokenizers`, whatever the text is."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.errors import EmbedderUnavailable
+from recollect.models.model_manifest import Manifest, default_manifest
+from recollect.models.tokenizer import load_tokenizer
+from recollect.models.wordpiece_tokenizer import WordPieceTokenizer
+from reference_tokenizer import reference_tokenizer
+from token_corpus import corpus
+
+OURS = load_tokenizer(default_manifest())
+REFERENCE = reference_tokenizer()
+# Texts on which tokenizers of this kind differ.
+EDGES = (
+    "",
+    "ΣΑΣ ΟΔΟΣ İstanbul ǅungla ﬁne ẞ",
+    "a\x0bb\x0cc\x1cd\x85e\u2028f\u200bg\xadh\ufeffi\ufffdj\x00k",
+    "e\u0301\u0323 \u1ac0x x\u1ac0y \u0344 \u093c\u0915",
+    "中文字㐀𠀀𪜀\U0002b81f\U0002b820豈丽 かな한국어",
+    "x" * 100 + " " + "y" * 101 + " " + "中" * 300,
+    "don't —dash… «quote» ¿qué? $5€6+7=13 a_b-c/d\\e `f`",
+    "\U0001f680\U0001f1e9\U0001f1ea 👩‍💻 ❤️ \U000e0041 \ue000 \U0010fffd",
+    "[CLS] [SEP][MASK] [UNK] [PAD]x",
+)
+
+
+def texts() -> Iterator[str]:
+    """Yield texts of several languages and kinds, and the sources of this folder."""
+    yield from EDGES
+    yield from (text for _, text in corpus())
+    for path in Path(__file__).parent.glob("*.py"):
+        yield path.read_text(encoding="utf-8")
+
+
+def every_character(step: int) -> Iterator[str]:
+    """Yield texts with each *step*th character: alone, in a word, after a word."""
+    for code in range(0, sys.maxunicode + 1, step):
+        if not 0xD800 <= code <= 0xDFFF:
+            yield f"{chr(code)} a{chr(code)}b x{chr(code)}"
+
+
+def different(ours: object, reference: object, samples: Iterator[str]) -> list[str]:
+    """Return the texts to which the two give different ids."""
+    assert hasattr(ours, "encode")
+    assert hasattr(reference, "encode")
+    return [text for text in samples if ours.encode(text) != reference.encode(text).ids]
+
+
+def test_texts_have_the_ids_of_the_reference() -> None:
+    assert different(OURS, REFERENCE, texts()) == []
+
+
+def test_a_sample_of_all_characters_has_the_ids_of_the_reference() -> None:
+    assert different(OURS, REFERENCE, every_character(step=211)) == []
+
+
+@pytest.mark.fuzz
+def test_every_character_has_the_ids_of_the_reference() -> None:
+    assert different(OURS, REFERENCE, every_character(step=1)) == []
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_has_the_ids_of_the_reference(text: str) -> None:
+    assert OURS.encode(text) == REFERENCE.encode(text).ids
+
+
+def test_a_lone_surrogate_is_left_out() -> None:
+    assert OURS.encode("a\ud800b") == OURS.encode("ab")
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("max_tokens", [8, 256])
+def test_a_tokenizer_file_of_bert_is_read_without_the_package(
+    tmp_path: Path, lowercase: bool, max_tokens: int
+) -> None:
+    reference = reference_tokenizer(lowercase=lowercase, max_tokens=max_tokens)
+    reference.add_special_tokens(["[CLS]", "[SEP]", "[MASK]", "[UNK]", "[PAD]"])
+    manifest = file_manifest(tmp_path, reference.to_str(), max_tokens)
+
+    ours = load_tokenizer(manifest)
+
+    assert isinstance(ours, WordPieceTokenizer)
+    assert different(ours, reference, texts()) == []
+
+
+def test_a_tokenizer_of_another_kind_is_run_by_the_package(tmp_path: Path) -> None:
+    reference = reference_tokenizer()
+    content = json.loads(reference.to_str())
+    content["pre_tokenizer"] = {"type": "Whitespace"}
+    manifest = file_manifest(tmp_path, json.dumps(content))
+
+    tokenizer = load_tokenizer(manifest)
+
+    assert not isinstance(tokenizer, WordPieceTokenizer)
+    assert tokenizer.encode("Hello there") == OURS.encode("Hello there")
+
+
+def test_without_the_package_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = json.loads(reference_tokenizer().to_str())
+    content["normalizer"] = None
+    manifest = file_manifest(tmp_path, json.dumps(content))
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+
+    with pytest.raises(EmbedderUnavailable, match=r"pip install 'recollect\[tokenizers\]'"):
+        load_tokenizer(manifest)
+
+
+def file_manifest(folder: Path, content: str, max_tokens: int = 256) -> Manifest:
+    """Return the default model's manifest with a `tokenizer.json` of *content*."""
+    path = folder / "tokenizer.json"
+    path.write_text(content, encoding="utf-8")
+    return replace(default_manifest(), tokenizer=str(path), max_tokens=max_tokens)
