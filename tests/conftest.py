@@ -3,7 +3,7 @@
 import gc
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from fault_proxy import FaultProxy
 from hook_clients import HookHome
 from loaded_models import loaded_models
 from quick_stores import quick_stores
-from recollect import LocalRecollect, learning
+from recollect import LocalRecollect, Project, learning
 from recollect.client.circuit_breaker import reset_breakers
-from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
-from support import FakeClock, open_memory
+from recollect.store.protocol import Store, Tables
+from store_backends import BACKENDS
+from store_records import ANNA, BEN, Keep, memory_writer
+from support import START, FakeClock, open_memory
 from tiers import TIERS, can_hold, chooses_untiered, running, watch
 from vendor_server import VendorServer, vendor_server
 
@@ -125,12 +126,39 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+@pytest.fixture(params=BACKENDS)
+def open_store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
+) -> Callable[[], Store]:
+    """Open the store of the test, in each database in turn; again, if it was opened before."""
+    backend = BACKENDS[request.param]
+    return lambda: backend(tmp_path, clock)
+
+
 @pytest.fixture
-def store(path: Path, clock: FakeClock) -> Iterator[Store]:
-    """A store by itself; a second implementation joins here."""
-    opened = SqliteStore(path, clock)
+def store(open_store: Callable[[], Store]) -> Iterator[Store]:
+    """An empty store by itself."""
+    opened = open_store()
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def keep(store: Store, clock: FakeClock) -> Keep:
+    """Store a memory of the given content with its source and evidence."""
+    return memory_writer(store, clock)
+
+
+@pytest.fixture
+def stored_agents(store: Store) -> None:
+    """Two agents and a project in a store."""
+
+    def write(tables: Tables) -> None:
+        tables.agents.add(ANNA)
+        tables.agents.add(BEN)
+        tables.projects.add_project(Project(id="p1", name="site", created_at=START))
+
+    store.write(write)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ The protocols of a database of memories: the store, its file, and the tables ins
 A `Store` offers `read`, a consistent view while it is open, and `write`, which runs a function in
 one transaction and returns once it is on disk. Both pass `Tables`: one repository
 per concept, and the indexes.
-The contract tests in tests/store run against every implementation.
+The contract tests in tests/store/contract run against every database.
 
 Times, ids and rules come from the callers: a store writes and finds rows, and decides nothing.
 """

@@ -1,0 +1,117 @@
+"""Conversations, their summaries and pins."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recollect.domain.conversation import CompactionMode, MessageFilters, Pin, Summary
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
+from recollect.store.protocol import Store, Tables
+from store_records import ALONE, TALK, message, say
+from support import START
+
+pytestmark = pytest.mark.usefixtures("stored_agents")
+
+
+def test_a_conversation_comes_back_as_it_was_written_and_changes(store: Store) -> None:
+    whole = replace(TALK, project_id="p1", title="t", metadata={"k": 1})
+    after = replace(whole, title="u", metadata={}, ended_at=START + timedelta(hours=1))
+    store.write(lambda tables: tables.conversations.add(whole))
+    store.write(lambda tables: tables.conversations.add(ALONE))
+    store.write(lambda tables: tables.conversations.set(after))
+
+    with store.read() as tables:
+        conversations = tables.conversations
+        assert conversations.get("c1") == after
+        assert conversations.get("unknown") is None
+        assert conversations.latest(None, limit=10) == [ALONE, after]
+        assert conversations.latest(None, limit=1, offset=1) == [after]
+        assert conversations.latest("a1", limit=10) == [after]
+        assert conversations.latest("a2", limit=10) == []
+        assert conversations.latest(None, project_id="p1", limit=10) == [after]
+        assert conversations.latest(None, before=ALONE.started_at, limit=10) == [after]
+
+
+def test_the_latest_open_conversation_is_found_by_how_it_was_begun(store: Store) -> None:
+    def write(tables: Tables) -> None:
+        for number, metadata in enumerate(
+            [{}, {"by": "x"}, {"begun_by": "me"}, {"begun_by": "me"}]
+        ):
+            begun = START + timedelta(minutes=number)
+            talk = replace(TALK, id=f"r{number}", metadata=metadata, started_at=begun)
+            tables.conversations.add(talk)
+        last = replace(TALK, id="r3", metadata={"begun_by": "me"})
+        tables.messages.add(last, message(0, "later", last))
+        tables.messages.add(last, message(1, "last", last))
+
+    store.write(write)
+    with store.read() as tables:
+        latest = tables.conversations.latest_open("a1", begun_by="me")
+        assert latest is not None
+        assert (latest[0].id, latest[1]) == ("r3", START + timedelta(minutes=1))
+        assert tables.conversations.latest_open("a1", begun_by="you") is None
+        assert tables.conversations.latest_open("a2", begun_by="me") is None
+        ended = replace(latest[0], ended_at=START + timedelta(hours=1))
+    store.write(lambda tables: tables.conversations.set(ended))
+    with store.read() as tables:
+        former = tables.conversations.latest_open("a1", begun_by="me")
+        assert former is not None
+        assert (former[0].id, former[1]) == ("r2", former[0].started_at)  # it has no messages
+
+
+def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
+    def summary(number: int) -> Summary:
+        return Summary(
+            id=f"s{number}",
+            conversation_id="c1",
+            mode=CompactionMode.SLIDING_WINDOW,
+            content=f"summary {number}",
+            first_position=number,
+            last_position=number,
+            tokens=2,
+            made_by="extract",
+            created_at=START + timedelta(minutes=number),
+        )
+
+    pin = Pin(id="p", conversation_id="c1", kind="ticket", content="ABC-1", pinned_at=START)
+    say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
+
+    def write(tables: Tables) -> None:
+        for number in range(2):
+            tables.conversations.add_summary(summary(number))
+            tables.messages.mark_summarized([f"c1 m{number}", "unknown"], f"s{number}")
+        tables.messages.mark_summarized(["c1 m0"], "s1")  # a message is summarized once
+        tables.conversations.add_pin(pin)
+        tables.conversations.set_pin(replace(pin, active=False))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.conversations.summaries("c1") == [summary(0), summary(1)]
+        assert tables.conversations.last_summaries(["c1", "c2"]) == {"c1": summary(1)}
+        assert tables.conversations.pin("p") == replace(pin, active=False)
+        assert tables.conversations.pins("c1") == [replace(pin, active=False)]
+        assert tables.conversations.pin("unknown") is None
+        assert [stored.summary_id for stored in tables.messages.page("c1", start=0, limit=9)] == [
+            "s0",
+            "s1",
+            None,
+        ]
+        assert [stored.content for stored in tables.messages.in_context("c1")] == ["two"]
+        assert tables.messages.count("c1") == (3, 1)
+        assert tables.messages.count_of_agent("a1") == 3
+
+
+def test_a_conversation_that_is_being_deleted_is_hidden_at_once(store: Store) -> None:
+    say(store, message(0, "zebra"))
+    work = UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject="c1", started_at=START)
+    store.write(lambda tables: tables.unfinished_work.add(work))
+
+    with store.read() as tables:
+        assert tables.unfinished_work.all() == [work]
+        assert tables.conversations.get("c1") is None
+        assert tables.conversations.latest("a1", limit=9) == []
+        assert tables.messages.latest("a1", MessageFilters(), limit=9) == []
+        assert tables.messages.speakers("a1", MessageFilters()) == []
+        assert tables.messages.candidate_rows(range(99), MessageFilters()) == []
+    assert not any(row.get("content") == "zebra" for row in store.export_rows())

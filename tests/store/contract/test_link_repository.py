@@ -1,0 +1,72 @@
+"""Links between memories."""
+
+from dataclasses import replace
+
+import pytest
+
+from recollect import InvalidInput, Relation
+from recollect.domain.link import Link, LinkEnd
+from recollect.domain.scope import Scope
+from recollect.store.protocol import Store
+from store_records import Keep, project
+from support import START, FakeClock
+
+
+def test_links_go_both_ways_and_end_with_their_memories(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    memory, other = keep("one"), keep("other")
+    link = Link(
+        id=clock.new_id(),
+        from_id=memory.id,
+        relation=Relation.CONTRADICTS,
+        to_kind=LinkEnd.MEMORY,
+        to_id=other.id,
+        created_at=START,
+    )
+    store.write(lambda tables: tables.links.add(link))
+    store.write(lambda tables: tables.links.add(replace(link, id="again")))
+    with pytest.raises(InvalidInput, match="target"):
+        store.write(lambda tables: tables.links.add(replace(link, id="l2", to_id="nobody")))
+
+    with store.read() as tables:
+        assert tables.links.of_memory(memory.id) == [link]
+        assert tables.links.of_memory(other.id) == [link]
+        assert tables.links.conflicts([memory.id]) == {memory.id: (other.id,)}
+        assert tables.links.conflicts([other.id]) == {other.id: (memory.id,)}
+
+    store.write(lambda tables: tables.memories.delete(other.id))
+
+    with store.read() as tables:
+        assert tables.links.of_memory(memory.id) == []
+
+
+def test_links_reach_a_project_directly_or_through_its_memories(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    a, b = project(store, clock, "a"), project(store, clock, "b")
+    far = keep("far away", scope=Scope.PROJECT, project_id=a.id)
+    further = keep("further", scope=Scope.PROJECT, project_id=a.id)
+    here = keep("here", scope=Scope.PROJECT, project_id=b.id)
+
+    def link(from_id: str, relation: Relation, kind: LinkEnd, to_id: str) -> None:
+        new = Link(
+            id=clock.new_id(),
+            from_id=from_id,
+            relation=relation,
+            to_kind=kind,
+            to_id=to_id,
+            created_at=START,
+        )
+        store.write(lambda tables: tables.links.add(new))
+
+    link(far.id, Relation.APPLIES_TO, LinkEnd.PROJECT, b.id)
+    link(here.id, Relation.DERIVED_FROM, LinkEnd.MEMORY, further.id)
+
+    with store.read() as tables:
+        linked = set(tables.links.item_ids_linked_to(b.id))
+        assert {
+            tables.memories.item_id_of(far.id),
+            tables.memories.item_id_of(further.id),
+        } <= linked
+        assert tables.memories.item_id_of(here.id) in set(tables.links.item_ids_linked_to(a.id))

@@ -1,0 +1,135 @@
+"""Messages."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from recollect import InvalidInput
+from recollect.domain.conversation import MessageFilters, Role
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.protocol import Store, Tables
+from store_records import ALONE, TALK, count_matches, message, say
+from support import START
+
+pytestmark = pytest.mark.usefixtures("stored_agents")
+
+
+def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
+    whole = message(
+        0,
+        "zebra",
+        role=Role.ASSISTANT,
+        parts=({"type": "text", "text": "zebra"}, None),
+        tool_calls=({"id": "c"},),
+        tool_call_id="c",
+        name="n",
+        tokens=3,
+        pinned=True,
+        metadata={"k": "é"},
+    )
+    call = message(1, "", tool_calls=({"id": "d"},))
+    say(store, whole, call)
+
+    with store.read() as tables:
+        assert tables.messages.get(whole.id) == whole
+        assert tables.messages.get_many([call.id, "unknown", whole.id]) == [call, whole]
+        assert tables.messages.next_position("c1") == 2
+        assert tables.messages.next_position("unknown") == 0
+        assert tables.messages.in_context("c1", last=1) == [call]
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
+    assert store.check()[1] == []
+
+
+def test_two_messages_at_one_position_are_refused(store: Store) -> None:
+    say(store, message(0, "first"))
+
+    with pytest.raises(InvalidInput):
+        say(store, message(0, "second", id="other"))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.messages.add(ALONE, message(1, "of nobody")))
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "second nobody") == 0
+
+
+def test_a_message_cannot_be_another_agents_than_its_conversation(store: Store) -> None:
+    say(store, message(0, "first"))
+    stolen = replace(TALK, agent_id="a2")
+
+    with pytest.raises(InvalidInput, match="agent of its conversation"):
+        store.write(lambda tables: tables.messages.add(stolen, message(1, "second")))
+
+
+def test_messages_of_a_conversation_without_agent_have_their_own_partition(store: Store) -> None:
+    say(store, message(0, "zebra", ALONE), talk=ALONE)
+
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
+    with store.read() as tables:
+        assert tables.messages.count_of_agent("a1") == 0
+
+
+def test_messages_are_filtered(store: Store) -> None:
+    search = ({"function": {"name": "find"}},)
+    say(
+        store,
+        message(0, "zebra zero"),
+        message(1, "zebra one", role=Role.TOOL),
+        message(2, "zebra two", role=Role.ASSISTANT, tool_calls=search),
+        message(3, "", role=Role.ASSISTANT, tool_calls=search),
+    )
+
+    def positions(**options: object) -> list[int]:
+        filters = MessageFilters(**options)  # type: ignore[arg-type]
+        with store.read() as tables:
+            by_list = [stored.position for stored in tables.messages.latest("a1", filters, limit=9)]
+            partitions = tables.word_index.partitions(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
+            matches = tables.word_index.match("zebra", partitions, limit=9).matches
+            item_ids = [match.item_id for match in matches]
+            candidate_rows = tables.messages.candidate_rows(item_ids, filters)
+            by_search = {tables.messages.get_many([row.id])[0].position for row in candidate_rows}
+        assert set(by_list) == by_search
+        return by_list
+
+    assert positions() == [2, 1, 0]
+    assert positions(roles=frozenset({Role.TOOL})) == [1]
+    assert positions(roles=frozenset()) == []
+    assert positions(since=START + timedelta(minutes=1)) == [2, 1]
+    assert positions(until=START + timedelta(minutes=1)) == [1, 0]
+    assert positions(besides_calls_of="find") == [1, 0]
+    assert positions(besides_calls_of="fin") == [2, 1, 0]
+    assert positions(conversation_id="c1") == [2, 1, 0]
+    assert positions(conversation_id="c2") == []
+    assert positions(besides_conversation="c1") == []
+    assert positions(besides_conversation="c2") == [2, 1, 0]
+
+
+def test_messages_are_deleted_a_bounded_number_at_a_time(store: Store) -> None:
+    owner = Owner(Scope.AGENT, "a1")
+    say(store, message(0, "zebra"), message(1, ""), message(2, "zebra horse"), message(3, "zebra"))
+
+    def delete(rows: int, chars: int) -> tuple[int, int]:
+        return store.write(lambda tables: tables.messages.delete_some("c1", rows=rows, chars=chars))
+
+    assert delete(2, 1_000) == (2, 5)
+    assert count_matches(store, ItemKind.MESSAGE, owner, "zebra") == 2
+    assert store.check()[1] == []
+    assert delete(1_000, 6) == (1, 11)
+    assert delete(1_000, 1_000) == (1, 5)
+    assert delete(1_000, 1_000) == (0, 0)
+    assert count_matches(store, ItemKind.MESSAGE, owner, "zebra horse") == 0
+    assert store.check()[1] == []
+
+
+def test_a_partition_is_dropped_with_all_items_and_others_stay(store: Store) -> None:
+    say(store, message(0, "zebra"), message(1, "zebra"))
+    say(store, message(0, "zebra", ALONE), talk=ALONE)
+
+    def write(tables: Tables) -> tuple[int, int]:
+        dropped = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        again = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        tables.conversations.delete("c1")
+        return dropped, again
+
+    assert store.write(write) == (2, 0)
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
+    assert store.check()[1] == []

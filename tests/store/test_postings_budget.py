@@ -1,0 +1,26 @@
+"""A query reads a bounded number of postings."""
+
+import pytest
+
+from recollect.domain.scope import Owner, Scope
+from recollect.store.protocol import Store
+from recollect.store.sqlite import word_index
+from store_records import GLOBAL, item_id_of, matching_items, memory_writer, project
+from support import FakeClock
+
+
+def test_a_large_partition_does_not_hide_a_small_one(
+    store: Store, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = memory_writer(store, clock)
+    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 20)
+    home = project(store, clock, "p")
+    for number in range(30):
+        keep(f"apple {number}")
+    ours = keep("apple of ours", scope=Scope.PROJECT, project_id=home.id)
+    for number in range(30, 60):
+        keep(f"apple {number}")
+
+    assert item_id_of(store, ours) in matching_items(
+        store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)]
+    )

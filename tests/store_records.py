@@ -1,0 +1,131 @@
+"""Records of the contract tests of the store, and functions that write them or look for them."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from recollect import Memory, MemoryType, Project, Status
+from recollect.domain.agent import Agent
+from recollect.domain.block import Block
+from recollect.domain.conversation import Conversation, Message, Role
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.store.protocol import Store, Tables
+from recollect.text.fingerprint import sha256_hex
+from support import START, FakeClock
+
+GLOBAL = EVERYBODY = Owner(Scope.GLOBAL, "")
+ANNA = Agent(id="a1", name="anna", created_at=START, updated_at=START)
+BEN = Agent(id="a2", name="ben", created_at=START, updated_at=START)
+TALK = Conversation(id="c1", agent_id="a1", started_at=START)
+ALONE = Conversation(id="c2", started_at=START + timedelta(hours=1))
+
+Keep = Callable[..., Memory]
+
+
+def agent(agent_id: str, name: str) -> Agent:
+    return Agent(id=agent_id, name=name, created_at=START, updated_at=START)
+
+
+def project(store: Store, clock: FakeClock, name: str) -> Project:
+    created = Project(id=clock.new_id(), name=name, identity=name, created_at=START)
+    store.write(lambda tables: tables.projects.add_project(created))
+    return created
+
+
+def block(block_id: str, label: str, value: str = "", **more: object) -> Block:
+    values: dict[str, object] = {
+        "id": block_id,
+        "label": label,
+        "value": value,
+        "owner_id": "a1",
+        "created_at": START,
+        "updated_at": START,
+    }
+    return Block(**(values | more))  # type: ignore[arg-type]
+
+
+def message(position: int, content: str, talk: Conversation = TALK, **more: object) -> Message:
+    values: dict[str, object] = {
+        "id": f"{talk.id} m{position}",
+        "conversation_id": talk.id,
+        "position": position,
+        "role": Role.USER,
+        "content": content,
+        "created_at": START + timedelta(minutes=position),
+    }
+    return Message(**(values | more))  # type: ignore[arg-type]
+
+
+def say(store: Store, *messages: Message, talk: Conversation = TALK) -> None:
+    def write(tables: Tables) -> None:
+        if tables.conversations.get(talk.id) is None:
+            tables.conversations.add(talk)
+        for new in messages:
+            tables.messages.add(talk, new)
+
+    store.write(write)
+
+
+def matching_items(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
+    with store.read() as tables:
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
+        return [
+            match.item_id for match in tables.word_index.match(query, partitions, limit=10).matches
+        ]
+
+
+def item_id_of(store: Store, memory: Memory) -> int | None:
+    with store.read() as tables:
+        return tables.memories.item_id_of(memory.id)
+
+
+def count_matches(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
+    with store.read() as tables:
+        partitions = tables.word_index.partitions(kind, [owner])
+        return len(tables.word_index.match(query, partitions, limit=10).matches)
+
+
+def memory_writer(store: Store, clock: FakeClock) -> Keep:
+    """Return a function that stores a memory of the given content with its source and evidence."""
+
+    def write_memory(content: str, **fields: object) -> Memory:
+        source = Source(
+            id=clock.new_id(),
+            kind=SourceKind.MANUAL,
+            content=content,
+            sha256=sha256_hex(content),
+            captured_at=START,
+            observed_at=START,
+        )
+        memory_id = clock.new_id()
+        evidence = Evidence(
+            id=clock.new_id(),
+            memory_id=memory_id,
+            source_id=source.id,
+            start=0,
+            end=len(content),
+            quote=content,
+            created_at=START,
+        )
+        values: dict[str, object] = {
+            "id": memory_id,
+            "type": MemoryType.PROFILE,
+            "scope": Scope.GLOBAL,
+            "status": Status.ACTIVE,
+            "content": content,
+            "observed_at": START,
+            "confirmed_at": START,
+            "created_at": START,
+            "updated_at": START,
+            "evidence": (evidence,),
+        }
+        memory = Memory(**(values | fields))  # type: ignore[arg-type]
+
+        def write(tables: Tables) -> None:
+            tables.sources.add(source)
+            tables.memories.add(memory)
+
+        store.write(write)
+        return memory
+
+    return write_memory
