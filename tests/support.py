@@ -51,6 +51,7 @@ def open_memory(
     words_only: bool = False,
     cross_project: bool = True,
     single_user: bool = False,
+    auto_compaction: bool = True,
     reach: Sequence[Path] | None = None,
 ) -> LocalRecollect:
     """Open a memory with a scripted embedder, or with none."""
@@ -59,6 +60,7 @@ def open_memory(
         embedding_backend="none" if words_only else "local",
         cross_project=cross_project,
         single_user=single_user,
+        auto_compaction=auto_compaction,
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)

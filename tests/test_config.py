@@ -232,6 +232,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         keep_retrievals_days=6,
         keep_retrievals_mb=7,
         single_user=True,
+        auto_compaction=False,
     )
     file.write_text(
         'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
@@ -243,7 +244,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
         "header_timeout_s = 11\nbody_timeout_s = 12\nmax_connections = 13\n"
-        "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n",
+        "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n"
+        "auto_compaction = false\n",
         encoding="utf-8",
     )
     settings = [one for one in fields(Settings) if one.name != "embedder_is_explicit"]

@@ -48,6 +48,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
     "single_user": ("RECOLLECT_SINGLE_USER",),
+    "auto_compaction": ("RECOLLECT_AUTO_COMPACTION",),
 }
 
 _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True} | {
@@ -110,6 +111,7 @@ class Settings:
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
     single_user: bool = False  # true: facts told to a named agent may become global facts
+    auto_compaction: bool = True  # compact a conversation when a message fills its window
     # Not a user setting: whether an argument or the environment chose the embedder.
     embedder_is_explicit: bool | None = field(default=None, compare=False, repr=False)
 

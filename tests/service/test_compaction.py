@@ -339,6 +339,29 @@ def test_decisions_open_tasks_and_names_are_told_after_many_compactions(
     assert "order the lamps" in summary
 
 
+def test_a_conversation_is_compacted_by_itself_when_a_message_fills_its_window(
+    rec: LocalRecollect,
+) -> None:
+    rec.agents.create("small", default_blocks=False, metadata={"context_window": 1_000})
+    talk = rec.conversations.start(agent="small")
+    rec.conversations.append(talk, "user", "We decided to host everything in Helsinki.")
+    append_messages(rec, talk, 100)
+
+    window = rec.agents.context_window("small", conversation=talk)
+    assert "Helsinki" in latest_summary(rec, talk)
+    assert window.used <= 0.8 * window.window_tokens
+
+
+def test_nothing_is_compacted_by_itself_if_the_setting_is_off(path: Path, clock: FakeClock) -> None:
+    with open_memory(path, clock=clock, auto_compaction=False) as rec:
+        rec.agents.create("small", default_blocks=False, metadata={"context_window": 1_000})
+        talk = rec.conversations.start(agent="small")
+        append_messages(rec, talk, 100)
+
+        assert rec.conversations.summaries(talk) == []
+        assert len(standing(rec, talk)) == 100
+
+
 # Tool calls
 
 
@@ -432,7 +455,7 @@ def test_a_long_tool_result_fills_the_window_however_its_vendor_writes_it(
     call(rec, talk, "c1", "a long log line of a tool\n" * 5_000)
     append_messages(rec, talk, 12)
 
-    assert rec.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
+    assert latest_summary(rec, talk)  # it is compacted by itself
 
 
 def test_a_long_tool_result_in_openais_form_fills_the_window(
@@ -442,7 +465,7 @@ def test_a_long_tool_result_in_openais_form_fills_the_window(
     append_openai_call(rec, talk, "c1", "a long log line of a tool\n" * 5_000)
     append_messages(rec, talk, 12)
 
-    assert rec.conversations.compact(talk, window_tokens=10_000, keep_last=4) is not None
+    assert latest_summary(rec, talk)
 
 
 # The summary

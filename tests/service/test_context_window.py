@@ -154,6 +154,29 @@ def test_the_window_is_the_one_given_then_the_agents_then_a_default(rec: LocalRe
     assert rec.agents.context_window("odd").window_tokens == 32_000
 
 
+def test_the_window_of_an_agent_that_says_none_is_that_of_its_model(rec: LocalRecollect) -> None:
+    rec.agents.create("known", model="claude-sonnet-4-5")
+    rec.agents.create("own", model="claude-sonnet-4-5", metadata={"context_window": 64_000})
+    rec.agents.create("unknown", model="our-own-model")
+
+    assert rec.agents.context_window("known").window_tokens == 200_000
+    assert rec.agents.context_window("own").window_tokens == 64_000
+    assert rec.agents.context_window("unknown").window_tokens == 32_000
+
+
+def test_the_window_in_an_agent_file_counts_while_the_agent_runs_on_its_model(
+    rec: LocalRecollect,
+) -> None:
+    file = Path(__file__).parent.parent / "data" / "agent_files" / "conversation.af"
+    agent = rec.agents.import_(file).agent
+
+    assert agent.model == "gpt-4o-mini"
+    assert rec.agents.context_window(agent).window_tokens == 32_000
+
+    rec.agents.update(agent, model="gpt-4.1")
+    assert rec.agents.context_window(agent).window_tokens == 1_047_576
+
+
 @pytest.mark.parametrize("size", [True, 100, 10**12])
 def test_a_window_in_the_metadata_that_makes_no_sense_is_passed_over(
     rec: LocalRecollect, size: Any

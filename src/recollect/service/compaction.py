@@ -6,6 +6,7 @@ is configured, writes the summary. This file reads the window, has the summary w
 any transaction, and stores it, unless the conversation changed in the meantime.
 """
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,6 +33,7 @@ from recollect.domain.conversation import (
     Summary,
 )
 from recollect.engine.budgeted_chat import complete_within_budget
+from recollect.errors import RecollectError
 from recollect.service.block_lookup import require_conversation
 from recollect.service.context_window import measure_window, window_size
 from recollect.service.services import Services
@@ -41,6 +43,9 @@ from recollect.text.token_counter import TokenCounter, counter_for
 from recollect.wire.requests.conversations import CompactConversationRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
+log = logging.getLogger(__name__)
+
+LEAST_FULL = 0.5  # share of the window that messages must use before the whole is measured
 MADE_BY_EXTRACT = "extract"
 ROUND_MESSAGES = 2_000  # evicted in one transaction of a window that is far too full
 MAX_LOOKED_BACK = 20_000  # messages, to find the user's last one
@@ -70,7 +75,32 @@ def compact(services: Services, request: CompactConversationRequest) -> Compacte
     return replace(rest, evicted=evicted, reason=reason)
 
 
-def _compact_window(services: Services, request: CompactConversationRequest) -> Compacted | None:
+def compact_if_full(services: Services, conversation_id: str) -> None:
+    """
+    Compact a conversation that a new message has filled, if the settings allow it.
+
+    The language model is not asked: whoever appends a message must not wait for it. A failure is
+    logged and nothing else, because the message is stored, and the next one tries again.
+    """
+    if not services.settings.auto_compaction:
+        return
+    request = CompactConversationRequest(conversation=conversation_id)
+    try:
+        with services.store.read() as tables:
+            conversation = require_conversation(tables, conversation_id)
+            agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
+            _, tokens = tables.messages.context_size(conversation.id)
+        # The rest of the window is measured only when it could matter.
+        if tokens > LEAST_FULL * window_size(None, agent):
+            _compact_oldest(services, request)
+            _compact_window(services, request, use_chat=False)
+    except RecollectError as error:
+        log.warning("conversation %s was not compacted: %s", conversation_id, error)
+
+
+def _compact_window(
+    services: Services, request: CompactConversationRequest, *, use_chat: bool = True
+) -> Compacted | None:
     """Compact a window that is read as a whole."""
     for _ in range(TRIES):
         window = _read_window(services, request.conversation)
@@ -82,7 +112,7 @@ def _compact_window(services: Services, request: CompactConversationRequest) -> 
         plan = plan_compaction(messages, settings=settings, other_tokens=used)
         if plan is None or not plan.evicted:
             return None
-        summary, notes = _summarize(services, window, plan, settings)
+        summary, notes = _summarize(services, window, plan, settings, use_chat=use_chat)
         if services.store.write(partial(_store_summary, window, plan, summary)):
             return _compacted(summary, plan, notes)
     return None

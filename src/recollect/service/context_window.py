@@ -1,9 +1,12 @@
 """Count the tokens of each section of a model's context window, and warn before it overflows."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, TypeGuard
 
 from recollect.context.block_prompt import compile_blocks, render_metadata
 from recollect.domain.agent import Agent
+from recollect.domain.agent_transfer import LETTA
 from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
 from recollect.service import validate
@@ -12,13 +15,14 @@ from recollect.service.block_lookup import resolve_place, visible_blocks
 from recollect.service.files import list_open_files
 from recollect.service.services import Services
 from recollect.text.message_text import tool_calls_text
+from recollect.text.model_windows import model_window
 from recollect.text.token_counter import counter_for
 from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
 from recollect.wire.requests.agents import GetContextWindowRequest
 from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
-WINDOW_TOKENS = 32_000
+WINDOW_TOKENS = 32_000  # if neither the agent nor its model says
 
 
 def get_context_window(services: Services, request: GetContextWindowRequest) -> WindowOverview:
@@ -74,10 +78,30 @@ def measure_window(
 
 
 def window_size(window_tokens: int | None, agent: Agent | None) -> int:
-    """Return *window_tokens*, or else the size in the agent's metadata, or else the default."""
+    """
+    Return the tokens of a window: as given, as the agent says, or of the agent's model.
+
+    An agent says it in its metadata (`context_window`) or in the agent file it was imported from.
+    """
     if window_tokens is not None:
         return window_tokens
-    size = agent.metadata.get("context_window") if agent else None
-    if isinstance(size, bool) or not isinstance(size, int):
+    if agent is None:
         return WINDOW_TOKENS
-    return size if LEAST_WINDOW <= size <= MOST_WINDOW else WINDOW_TOKENS
+    sizes = (agent.metadata.get("context_window"), _imported_size(agent), model_window(agent.model))
+    return next((size for size in sizes if _is_size(size)), WINDOW_TOKENS)
+
+
+def _imported_size(agent: Agent) -> Any:
+    """Return the window in the agent file, if the agent still runs on the model of the file."""
+    carry = agent.metadata.get(LETTA)
+    if not isinstance(carry, Mapping) or carry.get("model") != agent.model:
+        return None
+    value: Any = carry
+    for name in ("agent", "rest", "llm_config", "context_window"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _is_size(size: Any) -> TypeGuard[int]:
+    is_number = isinstance(size, int) and not isinstance(size, bool)
+    return is_number and LEAST_WINDOW <= size <= MOST_WINDOW

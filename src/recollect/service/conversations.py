@@ -22,6 +22,7 @@ from recollect.domain.conversation import (
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.service import validate
 from recollect.service.block_lookup import require_conversation
+from recollect.service.compaction import compact_if_full
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -175,7 +176,9 @@ def _append(services: Services, conversation_id: str, drafts: Sequence[Message])
             )
         return add_to(tables, services, conversation, drafts)
 
-    return services.store.write(write)
+    messages = services.store.write(write)
+    compact_if_full(services, conversation_id)
+    return messages
 
 
 def add_to(

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import Conversation, Message
 from recollect.service.agents import require_agent
+from recollect.service.compaction import compact_if_full
 from recollect.service.conversations import add_to, draft_message
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -32,7 +33,9 @@ def add_message(services: Services, request: AddMessageRequest) -> Message:
         conversation = _current(tables, services, agent, message.created_at)
         return add_to(tables, services, conversation, [message])[0]
 
-    return services.store.write(write)
+    added = services.store.write(write)
+    compact_if_full(services, added.conversation_id)
+    return added
 
 
 def _current(tables: Tables, services: Services, agent: Agent, now: datetime) -> Conversation:
