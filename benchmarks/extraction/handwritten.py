@@ -122,7 +122,7 @@ def faults(reads: Iterable[ExtractionResult]) -> list[str]:
 
 
 def _describe_candidate(candidate: Memory) -> str:
-    return f"→ {candidate.metadata.get('rule', '')}, {candidate.type}: {candidate.content}"
+    return f"→ {candidate.provenance.rule}, {candidate.type}: {candidate.content}"
 
 
 def _fault(result: ExtractionResult) -> str:

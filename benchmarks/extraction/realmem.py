@@ -128,7 +128,7 @@ def capture(sessions: Sequence[RealMemSession]) -> CapturedSessions:
             drain_s += perf_counter() - captured
             by_source: defaultdict[str | None, list[Finding]] = defaultdict(list)
             for candidate in candidates(memory):
-                finding = Finding(candidate.content, str(candidate.metadata.get("rule", "")))
+                finding = Finding(candidate.content, candidate.provenance.rule)
                 for source_id in {piece.source_id for piece in candidate.evidence}:
                     by_source[source_id].append(finding)
         findings |= {session_id: by_source[source] for session_id, source in source_of.items()}

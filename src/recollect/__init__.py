@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from recollect.domain.block import BlockVersion as BlockVersion
     from recollect.domain.capture_event import Event as Event
     from recollect.domain.capture_event import EventState as EventState
+    from recollect.domain.change import Change as Change
+    from recollect.domain.change import ChangeEffects as ChangeEffects
+    from recollect.domain.change import ChangeKind as ChangeKind
     from recollect.domain.context_bundle import Bundle as Bundle
     from recollect.domain.context_bundle import Citation as Citation
     from recollect.domain.context_bundle import Section as Section
@@ -64,14 +67,13 @@ if TYPE_CHECKING:
     from recollect.domain.maintenance import StoreStatus as StoreStatus
     from recollect.domain.maintenance import Verification as Verification
     from recollect.domain.maintenance import VerificationProblem as VerificationProblem
-    from recollect.domain.memory import Change as Change
-    from recollect.domain.memory import ChangeEffects as ChangeEffects
     from recollect.domain.memory import Memory as Memory
     from recollect.domain.memory import MemoryType as MemoryType
     from recollect.domain.memory import Status as Status
     from recollect.domain.model_usage import ModelCall as ModelCall
     from recollect.domain.project import Project as Project
     from recollect.domain.project import Repo as Repo
+    from recollect.domain.provenance import Provenance as Provenance
     from recollect.domain.retrieval import Hit as Hit
     from recollect.domain.retrieval import MemoryExplanation as MemoryExplanation
     from recollect.domain.retrieval import Parts as Parts
@@ -135,12 +137,14 @@ _EXPORTS = {
     "recollect.domain.job": "Job JobState",
     "recollect.domain.model_usage": "ModelCall",
     "recollect.domain.link": "Link Relation",
-    "recollect.domain.memory": "Change ChangeEffects Memory MemoryType Status",
+    "recollect.domain.change": "Change ChangeEffects ChangeKind",
+    "recollect.domain.memory": "Memory MemoryType Status",
     "recollect.domain.agent_transfer": (
         "AgentExport AgentFormat AgentImport BlockMergeConflict AgentMerge"
     ),
     "recollect.domain.import_progress": "FileOutcome ImportStep",
     "recollect.domain.project": "Project Repo",
+    "recollect.domain.provenance": "Provenance",
     "recollect.domain.retrieval": "Hit MemoryExplanation Parts Retrieval View WhyNot",
     "recollect.domain.scope": "Scope",
     "recollect.domain.skill": "LearntSkill LoadedSkill Skill SkillHit SkillReport",

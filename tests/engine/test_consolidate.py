@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import CORRECTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.engine.consolidate import (
     MIN_SIMILARITY_DUPLICATE,
@@ -56,9 +56,9 @@ def known(content: str, *, id: str = "old", status: Status = Status.ACTIVE) -> M
 
 
 def candidate(content: str, *, corrects: bool = False) -> Memory:
-    flags = {"flags": [CORRECTION_FLAG]} if corrects else {}
+    flags = (StatementFlag.CORRECTION,) if corrects else ()
     fresh = known(content, id="new", status=Status.INBOX)
-    return replace(fresh, observed_at=LATER, metadata=flags)
+    return replace(fresh, observed_at=LATER, provenance=Provenance(flags=flags))
 
 
 def decide(

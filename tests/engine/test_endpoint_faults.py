@@ -106,7 +106,7 @@ BY_RULES = {PREFERENCE: Status.INBOX, DECISION: Status.ACTIVE}
 
 def from_model(rec: LocalRecollect) -> list[Memory]:
     found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
-    return [one for one in found if one.metadata.get("rule") == "model"]
+    return [one for one in found if one.provenance.rule == "model"]
 
 
 def reasons(rec: LocalRecollect, one: Memory) -> list[str]:
@@ -514,7 +514,7 @@ def test_a_claim_with_a_quote_of_the_user_becomes_a_candidate_that_rests_on_it(
         assert found.content == FLICKER["content"]
         assert [piece.quote for piece in found.evidence] == [REMARK]
         assert (found.status, found.confidence) == ("inbox", 0.9)
-        assert found.metadata["voice"] == "user"
+        assert found.provenance.voice == "user"
         assert event.state == "done"
         assert memory.maintenance.verify().ok
     asked = server.requests[0].body["messages"][-1]["content"]
@@ -616,9 +616,9 @@ def test_a_claim_that_rests_on_tool_output_is_kept_and_never_promotes_itself(
         told = reasons(memory, found)
         promoted = memory.promote(found.id)
 
-    assert (found.status, found.metadata["voice"]) == ("inbox", "tool")
+    assert (found.status, found.provenance.voice) == ("inbox", "tool")
     assert len(found.evidence) == 4
-    assert "held: it rests on the words of tool; only a person can promote it" in told
+    assert "it rests on the words of tool; only a person can promote it" in told
     assert promoted.status == "active"
 
 

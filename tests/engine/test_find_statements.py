@@ -11,13 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import (
-    CORRECTION_FLAG,
-    INSTRUCTION_FLAG,
-    UPDATE_FLAG,
-    ExtractedStatement,
-)
+from recollect.domain.candidate import ExtractedStatement
 from recollect.domain.memory import MemoryType
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import (
     CORRECTED_CONFIDENCE,
@@ -156,7 +152,7 @@ def test_a_correction_is_what_is_right_and_carries_its_flag(
         rule,
         CORRECTED_CONFIDENCE,
     )
-    assert statement.flags == (CORRECTION_FLAG,)
+    assert statement.flags == (StatementFlag.CORRECTION,)
 
 
 def test_a_correction_that_no_rule_knows_is_about_the_user_if_it_speaks_of_the_user() -> None:
@@ -219,7 +215,7 @@ def test_not_every_no_is_a_correction(text: str) -> None:
 def test_what_brings_something_up_to_date_carries_its_flag(text: str) -> None:
     statement = only_statement(text)
 
-    assert UPDATE_FLAG in statement.flags
+    assert StatementFlag.UPDATE in statement.flags
     assert statement.content == text
 
 
@@ -353,7 +349,7 @@ def test_a_relative_date_counts_from_when_the_message_was_said() -> None:
 def test_what_commands_its_reader_is_flagged(text: str) -> None:
     [statement] = statements_in(text) or statements_in(text, mode=NOTE)
 
-    assert INSTRUCTION_FLAG in statement.flags
+    assert StatementFlag.INSTRUCTION in statement.flags
 
 
 @each_row(
@@ -372,7 +368,7 @@ def test_what_commands_its_reader_is_flagged(text: str) -> None:
     ],
 )
 def test_what_only_sounds_a_little_like_a_command_is_not_flagged(text: str) -> None:
-    assert INSTRUCTION_FLAG not in only_statement(text).flags
+    assert StatementFlag.INSTRUCTION not in only_statement(text).flags
 
 
 @each_row("text", ["kubectl is pinned to 1.29.", "iOS builds need Xcode 15."])

@@ -6,10 +6,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.candidate import INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceKind
+from recollect.domain.transcript import Voice
 from recollect.engine.inbox_duplicates import are_duplicates, group_duplicates, review_order
 from support import START
 from tables import each_row
@@ -29,7 +30,7 @@ def candidate(content: str, number: int = 0, **told: object) -> Memory:
         confirmed_at=START,
         created_at=START,
         updated_at=START,
-        metadata={"voice": "user"},
+        provenance=Provenance(voice=Voice.USER),
     )
     return replace(made, **told)  # type: ignore[arg-type]
 
@@ -110,12 +111,16 @@ def test_the_most_certain_comes_first() -> None:
         id="e", memory_id="m", source_id="s", start=0, end=1, quote="x", created_at=START
     )
     user = replace(quoted, voice="user")
+    commands = Provenance(flags=(StatementFlag.INSTRUCTION,))
     ranked = [
         (candidate("a", 1, evidence=(user,)), 3),
         (candidate("b", 2, evidence=(user,), confidence=0.9), 1),
         (candidate("c", 3, evidence=(user,)), 1),
         (candidate("d", 4, evidence=(replace(quoted, voice="assistant"),), confidence=1.0), 5),
-        (candidate("e", 5, evidence=(user,), metadata={"flags": [INSTRUCTION_FLAG]}), 9),
+        (
+            candidate("e", 5, evidence=(user,), provenance=commands),
+            9,
+        ),
     ]
     mixed = Random(3).sample(ranked, len(ranked))
 

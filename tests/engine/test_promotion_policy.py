@@ -3,25 +3,19 @@
 from dataclasses import replace
 from itertools import product
 
-from recollect.domain.candidate import (
-    BY_AGENT_FLAG,
-    CORRECTION_FLAG,
-    EXPLICIT_FLAG,
-    INSTRUCTION_FLAG,
-    MODEL_RULE,
-    UPDATE_FLAG,
-)
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import (
     MIN_CONFIDENCE,
     MIN_SESSIONS,
     Hold,
     NeverPromote,
+    PolicyRule,
     Promote,
     PromotionFacts,
     Verdict,
     judge,
 )
+from recollect.domain.provenance import MODEL_RULE, NO_PROVENANCE, Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
@@ -42,11 +36,11 @@ TOOL, SYSTEM, PASTED = Voice.TOOL, Voice.SYSTEM, Voice.PASTED
 
 def candidate(
     kind: MemoryType,
-    voice: str,
+    voice: Voice,
     *,
     confidence: float = 0.8,
     rationale: str = "",
-    flags: tuple[str, ...] = (),
+    flags: tuple[StatementFlag, ...] = (),
 ) -> Memory:
     return Memory(
         id="m1",
@@ -60,7 +54,7 @@ def candidate(
         confirmed_at=START,
         created_at=START,
         updated_at=START,
-        metadata={"voice": voice, "flags": list(flags)},
+        provenance=Provenance(voice=voice, flags=flags),
     )
 
 
@@ -153,7 +147,7 @@ def test_what_the_user_asks_to_remember_becomes_active(
     confidence: float,
     verdict: type[Verdict],
 ) -> None:
-    asked = candidate(kind, voice, confidence=confidence, flags=(EXPLICIT_FLAG,))
+    asked = candidate(kind, voice, confidence=confidence, flags=(StatementFlag.EXPLICIT,))
 
     assert isinstance(judge(asked, standing), verdict)
 
@@ -161,21 +155,21 @@ def test_what_the_user_asks_to_remember_becomes_active(
 @each_row(
     ("voice", "flag", "verdict"),
     [
-        (USER, CORRECTION_FLAG, Promote),
-        (USER, UPDATE_FLAG, Hold),
-        (ASSISTANT, CORRECTION_FLAG, Hold),
-        (PASTED, CORRECTION_FLAG, NeverPromote),
+        (USER, StatementFlag.CORRECTION, Promote),
+        (USER, StatementFlag.UPDATE, Hold),
+        (ASSISTANT, StatementFlag.CORRECTION, Hold),
+        (PASTED, StatementFlag.CORRECTION, NeverPromote),
     ],
 )
 def test_only_an_explicit_correction_takes_the_place_of_an_active_memory(
-    voice: Voice, flag: str, verdict: type[Verdict]
+    voice: Voice, flag: StatementFlag, verdict: type[Verdict]
 ) -> None:
     assert isinstance(judge(candidate(PROJECT, voice, flags=(flag,)), CORRECTS), verdict)
 
 
 @each_row("standing", [ONCE, TWICE])
 def test_what_a_model_worded_waits_for_a_person(standing: PromotionFacts) -> None:
-    worded = replace(candidate(PROJECT, USER), metadata={"voice": USER, "rule": MODEL_RULE})
+    worded = replace(candidate(PROJECT, USER), provenance=Provenance(voice=USER, rule=MODEL_RULE))
 
     assert isinstance(judge(worded, standing), Hold)
 
@@ -197,20 +191,18 @@ def test_a_reason_makes_nothing_else_active(kind: MemoryType) -> None:
 def test_what_commands_its_reader_never_becomes_active_by_itself(
     kind: MemoryType, voice: Voice, standing: PromotionFacts
 ) -> None:
-    commands = candidate(kind, voice, rationale="because I say so", flags=(INSTRUCTION_FLAG,))
+    flags = (StatementFlag.INSTRUCTION,)
+    commands = candidate(kind, voice, rationale="because I say so", flags=flags)
 
     assert isinstance(judge(commands, standing), NeverPromote)
 
 
-@each_row("voice", ["", "nobody", "User"])
-def test_a_voice_we_do_not_know_is_not_trusted(voice: str) -> None:
-    assert isinstance(judge(candidate(PROJECT, voice), TWICE), NeverPromote)
-
-
 def test_a_candidate_that_does_not_say_whose_words_it_rests_on_is_not_trusted() -> None:
-    unknown = replace(candidate(PROJECT, ""), metadata={})
+    unknown = replace(candidate(PROJECT, USER), provenance=NO_PROVENANCE)
 
-    assert judge(unknown, TWICE) == NeverPromote("it rests on the words of nobody we know")
+    assert judge(unknown, TWICE) == NeverPromote(
+        "it rests on the words of nobody we know", PolicyRule.UNTRUSTED_VOICE
+    )
 
 
 @each_row("sessions", [0, 1, MIN_SESSIONS, MIN_SESSIONS + 1, 100])
@@ -241,6 +233,6 @@ def test_a_verdict_names_its_reason() -> None:
 def test_what_an_agent_put_into_memory_never_becomes_active_by_itself(
     voice: Voice, kind: MemoryType, standing: PromotionFacts
 ) -> None:
-    told = candidate(kind, voice, confidence=1.0, rationale="so", flags=(BY_AGENT_FLAG,))
+    told = candidate(kind, voice, confidence=1.0, rationale="so", flags=(StatementFlag.BY_AGENT,))
 
     assert isinstance(judge(told, standing), NeverPromote)

@@ -104,9 +104,7 @@ def test_injected_memory_is_not_captured_from_the_transcript(
     with recollect.open(home.db, embedding_backend="none") as rec:
         memories = rec.memories.list(everywhere=True, limit=50, statuses=["active", "inbox"])
         assert not [
-            record
-            for record in memories
-            if record.metadata.get("session") and record.type != "episode"
+            record for record in memories if record.provenance.session and record.type != "episode"
         ]
         assert len(memories) == 3  # the two that were there, and the session
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from agents import explained, rich_agent, rows, without_ids
 from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect
-from recollect.domain.memory import ChangeEffects
+from recollect.domain.change import ChangeEffects, ChangeKind
+from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
+from recollect.domain.transcript import Voice
 from support import FakeClock, open_memory
 
 
@@ -179,22 +182,6 @@ def test_what_was_captured_goes_with_a_deleted_import(
     assert rec.maintenance.status().counts["sources"] == 0
 
 
-def test_a_reason_that_names_a_memory_names_the_new_one(
-    foreign: bytes, rec: LocalRecollect, tmp_path: Path
-) -> None:
-    def named(told: dict[str, Any]) -> None:
-        older = told["memories"][0]["memory"]["id"]
-        told["memories"][1]["changes"][0]["reason"] = f"in place of {older}"
-
-    (tmp_path / "ada.json").write_bytes(foreign)
-    made = rec.agents.import_(changed(tmp_path / "ada.json", named)).agent
-
-    newer = rec.archive.search(made, "Cambridge")[0].memory
-    told = explained(rec, newer.id)
-    [link] = told.links
-    assert told.changes[0].reason == f"in place of {link.to_id}"
-
-
 def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
     foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
@@ -202,8 +189,10 @@ def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
         older = told["memories"][0]["memory"]["id"]
         effects: dict[str, Any] = {
             "superseded": [older, "elsewhere"],
-            "duplicate_of": "elsewhere",
-            "confidence_before": 0.5,
+            "caused_by": "elsewhere",
+            "merged": ["elsewhere"],
+            "confirmations": [],
+            "policy_rule": "said_once",
         }
         told["memories"][1]["changes"][0]["effects"] = effects
 
@@ -213,20 +202,42 @@ def test_the_effects_of_a_change_name_the_new_memories_and_no_others(
     newer = rec.archive.search(made, "Cambridge")[0].memory
     told = explained(rec, newer.id)
     [link] = told.links
-    assert told.changes[0].effects == ChangeEffects(superseded=(link.to_id,), confidence_before=0.5)
+    expected = ChangeEffects(superseded=(link.to_id,), policy_rule="said_once")
+    assert told.changes[0].effects == expected
 
 
-def test_a_file_without_effects_is_read(
+def test_a_file_of_a_version_without_kinds_and_provenance_is_read(
     foreign: bytes, rec: LocalRecollect, tmp_path: Path
 ) -> None:
-    def drop_effects(told: dict[str, Any]) -> None:
+    def as_before(told: dict[str, Any]) -> None:
         for kept in told["memories"]:
+            del kept["memory"]["provenance"]
+            kept["memory"]["metadata"] = {
+                "voice": "user",
+                "flags": ["explicit", "unknown"],
+                "rule": "preference",
+                "event": "gone",
+                "dates": [{"text": "tomorrow", "from": "2026-05-10"}],
+                "colour": "red",
+            }
             for change in kept["changes"]:
-                del change["effects"]
+                del change["kind"]
+                change["effects"] = {"duplicate_of": "elsewhere", "confidence_before": 0.5}
+        del told["memories"][0]["changes"][0]["effects"]
 
     (tmp_path / "ada.json").write_bytes(foreign)
+    made = rec.agents.import_(changed(tmp_path / "ada.json", as_before)).agent
 
-    assert rec.agents.import_(changed(tmp_path / "ada.json", drop_effects)).agent.name == "ada"
+    memory = rec.archive.search(made, "Cambridge")[0].memory
+    [change] = explained(rec, memory.id).changes
+    assert memory.metadata == {"colour": "red"}
+    assert memory.provenance == Provenance(
+        voice=Voice.USER,
+        flags=(StatementFlag.EXPLICIT,),
+        rule="preference",
+        dates=(MentionedDate("tomorrow", date(2026, 5, 10)),),
+    )
+    assert (change.kind, change.effects) == (ChangeKind.CREATED, ChangeEffects())
 
 
 def test_a_shared_block_that_says_something_else_here_becomes_the_agents_own(

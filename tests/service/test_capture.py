@@ -131,7 +131,7 @@ def test_plain_text_is_the_users_own(rec: LocalRecollect) -> None:
 
     assert source_of(rec, event).content == "I live in Porto.\n\nWe use pnpm for builds."
     # Several paragraphs may be pasted.
-    assert every(rec)["profile"].metadata["voice"] == "pasted"
+    assert every(rec)["profile"].provenance.voice == "pasted"
 
 
 def test_a_file_is_named_in_its_source_and_a_text_is_not(

@@ -313,7 +313,7 @@ def test_what_a_model_finds_stays_within_an_explicit_scope(reads: Reads) -> None
 
     memories = rec.memories.list(everywhere=True, types=["profile"], statuses=list(Status))
     assert {memory.scope.value for memory in memories} == {"project"}
-    assert "model" in {memory.metadata["rule"] for memory in memories}
+    assert "model" in {memory.provenance.rule for memory in memories}
 
 
 def test_the_queue_survives_closing_and_opening(path: Path, clock: FakeClock) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from recollect import (
     Change,
+    ChangeKind,
     IllegalTransition,
     InvalidInput,
     LocalRecollect,
@@ -96,7 +97,7 @@ def test_a_rejected_candidate_is_archived_with_who_and_why(rec: LocalRecollect) 
     assert statuses(rec, memory, other) == [Status.ARCHIVED, Status.ARCHIVED]
     assert last_change(rec, memory.id).reason == "not true"
     assert last_change(rec, memory.id).by == "user"
-    assert last_change(rec, other.id).reason == "rejected"
+    assert (last_change(rec, other.id).kind, last_change(rec, other.id).reason) == ("rejected", "")
     assert rec.search("idea number") == []
 
 
@@ -321,11 +322,16 @@ def test_promoting_with_replaces_supersedes_contradicted_memories_and_undo_resto
     assert after == [Status.SUPERSEDED, Status.ACTIVE]
     assert (new.id, "supersedes", old.id) in links
     assert (new.id, "contradicts", old.id) in links
-    assert (replaced.by, replaced.reason) == ("user", f"replaced by {new.id}")
+    assert (replaced.by, replaced.kind, replaced.effects.caused_by) == (
+        "user",
+        ChangeKind.SUPERSEDED,
+        new.id,
+    )
     assert statuses(rec, old, new) == [Status.ACTIVE, Status.INBOX]
     assert rec.memories.get(old.id).confirmed_at == old.confirmed_at
     assert restored.by == "user"
-    assert f"{new.id} was undone" in restored.reason
+    assert (restored.kind, restored.effects.caused_by) == (ChangeKind.UNDONE, new.id)
+    assert [link.relation.value for link in explained(rec, old.id).links] == ["contradicts"]
 
 
 def test_a_contradicted_candidate_goes_back_to_the_inbox(

@@ -73,7 +73,7 @@ def test_everything_of_an_unknown_export_waits_in_the_inbox(
     assert imported.left_out["messages"] == 1
     assert imported.left_out["agents"] == 1
     assert {memory.status for memory in waiting} == {"inbox"}
-    assert {memory.metadata["voice"] for memory in waiting} == {"other"}
+    assert {memory.provenance.voice for memory in waiting} == {"other"}
     assert sum(EVIL in memory.content for memory in waiting) == 2  # the memory and the block
     status = rec.maintenance.status()
     assert set(status.memories_by_status) == {"inbox"}

@@ -1,6 +1,7 @@
 """A store made by the first release opens with this one, with everything in it."""
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -8,6 +9,7 @@ import pytest
 
 from old_retrieval_log import OLD_LOG_TABLES, copy_retrievals
 from recollect import LocalRecollect, MemoryExplanation, Retrieval, Status
+from recollect.domain.change import NO_EFFECTS
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from support import FakeClock, candidates, open_memory
@@ -42,8 +44,26 @@ def as_first_release(source: Path, target: Path, clock: FakeClock, *, schema: in
         )
         db.execute(f"INSERT OR REPLACE INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
     copy_retrievals(str(source), db)
+    if schema < 13:
+        copy_provenance(db)
     db.close()
     return target
+
+
+def copy_provenance(db: apsw.Connection) -> None:
+    """Write where memories come from into their metadata, and why they were held as it was then."""
+    db.execute(
+        """UPDATE main.memories AS m SET metadata = (
+             SELECT json_patch(n.metadata, json_object(
+                        'voice', n.voice, 'rule', nullif(n.rule, ''), 'event', n.event_id,
+                        'session', nullif(n.session, ''), 'author', nullif(n.author, ''),
+                        'flags', iif(n.flags = '[]', NULL, json(n.flags)),
+                        'dates', (SELECT nullif(json_group_array(json_object(
+                                             'text', value ->> 0, 'from', value ->> 1)), '[]')
+                                    FROM json_each(n.dates))))
+               FROM now.memories n WHERE n.id = m.id)"""
+    )
+    db.execute("UPDATE main.memory_changes SET reason = 'held: ' || reason WHERE before = after")
 
 
 @pytest.fixture
@@ -81,7 +101,9 @@ def everything(rec: LocalRecollect) -> dict[str, object]:
     for stored in found:
         explained = rec.explain(stored.id)
         assert isinstance(explained, MemoryExplanation)
-        memories[stored.id] = (stored, explained.sources, explained.links, explained.changes)
+        # The first release did not record effects.
+        changes = [replace(change, effects=NO_EFFECTS) for change in explained.changes]
+        memories[stored.id] = (stored, explained.sources, explained.links, changes)
     return {
         "memories": memories,
         "events": rec.captures.list(),
@@ -263,7 +285,7 @@ def test_of_older_candidates_nobody_can_tell_whether_the_user_typed_them(
         assert [quote.voice for quote in facts[known].evidence] == ["user", "user"]
         assert facts[waiting].status is Status.INBOX
         assert [quote.voice for quote in facts[waiting].evidence] == ["pasted"]
-        assert facts[waiting].metadata["voice"] == "pasted"
+        assert facts[waiting].provenance.voice == "pasted"
 
         again = [{"role": "user", "content": waiting}, {"role": "user", "content": "Hi four."}]
         rec.capture_session(again, session="four", project="site")

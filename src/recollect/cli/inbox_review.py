@@ -145,7 +145,7 @@ def _candidate_lines(candidate: InboxItem, number: int, total: int) -> Iterator[
         yield f"  [yellow]already stored: {safe(candidate.already_stored.content)}[/yellow]"
     for rival in candidate.conflicts:
         yield f"  [red]contradicts: {safe(rival.content)}[/red] [dim]({rival.status})[/dim]"
-    for flag in memory.metadata.get("flags", ()):
+    for flag in memory.provenance.flags:
         yield f"  [yellow]{safe(flag)}[/yellow]"
     if candidate.why:
         yield f"  [dim]{safe(candidate.why)}[/dim]"

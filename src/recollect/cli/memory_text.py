@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from recollect.cli.output import safe, shorten
-from recollect.domain.candidate import agent_author_note
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.retrieval import Hit
@@ -61,7 +60,7 @@ def bundle_lines(bundle: Bundle) -> Iterator[str]:
 
 
 def _author(memory: Memory) -> str:
-    note = agent_author_note(memory)
+    note = memory.provenance.author_note
     return f" · {safe(note)}" if note else ""
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.token_budget import TokenCounter
-from recollect.domain.candidate import agent_author_note
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
 from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
@@ -132,9 +131,9 @@ def _render_memory(hit: Hit, mark: str) -> str:
     if memory.rationale and not _contains_reason(text, memory.rationale):
         text += f" (because: {memory.rationale})"
     # The relative dates of a hint, with the days they referred to.
-    dates = (f"{date['text']} = {date['from']}" for date in memory.metadata.get("dates", ()))
+    dates = (f"{date.text} = {date.day.isoformat()}" for date in memory.provenance.dates)
     notes = [f"{memory.observed_at:%Y-%m-%d}", *dates]
-    if note := agent_author_note(memory):
+    if note := memory.provenance.author_note:
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached != "visible":
         notes.append("from another project")

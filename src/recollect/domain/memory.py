@@ -1,7 +1,7 @@
 """
 A memory: one typed record, the unit that is written, found, explained and forgotten.
 
-Changes of its status are in lifecycle.py.
+Its origin is in provenance.py, its changes are in change.py, and the allowed ones in lifecycle.py.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from recollect.domain.provenance import NO_PROVENANCE, Provenance
 from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import Evidence, Redaction, SourceKind
 
@@ -71,7 +72,8 @@ class Memory:
     tags: tuple[str, ...] = ()
     rationale: str = ""
     alternatives: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Provenance = NO_PROVENANCE
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # not read by this program
     evidence: tuple[Evidence, ...] = ()
     redactions: tuple[Redaction, ...] = ()
 
@@ -103,36 +105,10 @@ class Memory:
 
     def is_record_of(self, session: str) -> bool:
         """Return whether this is the record of *session* itself."""
-        recorded = self.type is MemoryType.EPISODE and self.metadata.get("session")
+        recorded = self.provenance.session if self.type is MemoryType.EPISODE else ""
         return bool(recorded) and recorded == session
 
     def freshness(self, now: datetime) -> float:
         """Return 1 for a memory confirmed just now, falling by half every half-life of its type."""
         age = max(now - self.confirmed_at, timedelta(0))
         return float(0.5 ** (age / HALF_LIFE[self.type]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangeEffects:
-    """Side effects of a change of status. `undo` reads these, never the reason."""
-
-    superseded: tuple[str, ...] = ()  # ids of the memories it superseded
-    duplicate_of: str = ""  # id of the memory it was archived as a duplicate of, and …
-    confidence_before: float | None = None  # … that one's confidence, if the duplicate raised it
-
-
-NO_EFFECTS = ChangeEffects()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """One change of a memory's status: who, when, why. The reason is text for people only."""
-
-    id: str
-    memory_id: str
-    before: Status | None
-    after: Status
-    by: str
-    reason: str
-    at: datetime
-    effects: ChangeEffects = NO_EFFECTS

@@ -27,15 +27,10 @@ either: a candidate becomes active in the scope it has. Nothing here reads or wr
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from recollect.domain.candidate import (
-    BY_AGENT_FLAG,
-    CORRECTION_FLAG,
-    EXPLICIT_FLAG,
-    INSTRUCTION_FLAG,
-    MODEL_RULE,
-)
 from recollect.domain.memory import Memory, MemoryType
+from recollect.domain.provenance import MODEL_RULE, StatementFlag
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 
@@ -44,11 +39,32 @@ MIN_CONFIDENCE = 0.6
 TRUSTED_VOICES = frozenset({Voice.USER, Voice.ASSISTANT})
 
 
+class PolicyRule(StrEnum):
+    """A row of the table."""
+
+    INSTRUCTION = "instruction"
+    BY_AGENT = "by_agent"
+    PASTED = "pasted"
+    UNTRUSTED_VOICE = "untrusted_voice"
+    IMPORTED = "imported"
+    SESSION_RECORD = "session_record"
+    CORRECTION = "correction"
+    CONFLICT = "conflict"
+    ABOUT_USER = "about_user"
+    WORDED_BY_MODEL = "worded_by_model"
+    REPEATED = "repeated"
+    LOW_CONFIDENCE = "low_confidence"
+    EXPLICIT = "explicit"
+    PROFILE = "profile"
+    SAID_ONCE = "said_once"
+
+
 @dataclass(frozen=True)
 class Promote:
     """It becomes active."""
 
     why: str
+    rule: PolicyRule
 
 
 @dataclass(frozen=True)
@@ -56,6 +72,7 @@ class Hold:
     """It waits for a person or for more evidence."""
 
     why: str
+    rule: PolicyRule
 
 
 @dataclass(frozen=True)
@@ -63,6 +80,7 @@ class NeverPromote:
     """Only a person can make it active."""
 
     why: str
+    rule: PolicyRule
 
 
 Verdict = Promote | Hold | NeverPromote
@@ -80,36 +98,40 @@ class PromotionFacts:
 
 def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
     """Return whether *candidate* may become active without a person."""
-    voice = str(candidate.metadata.get("voice", ""))
-    flags = candidate.metadata.get("flags", ())
-    if INSTRUCTION_FLAG in flags:
-        return NeverPromote("it reads like an instruction to whoever reads it")
-    if BY_AGENT_FLAG in flags:
-        return NeverPromote("an agent put it into memory itself")
+    voice, flags = candidate.provenance.voice, candidate.provenance.flags
+    if StatementFlag.INSTRUCTION in flags:
+        why = "it reads like an instruction to whoever reads it"
+        return NeverPromote(why, PolicyRule.INSTRUCTION)
+    if StatementFlag.BY_AGENT in flags:
+        return NeverPromote("an agent put it into memory itself", PolicyRule.BY_AGENT)
     if voice == Voice.PASTED:
-        return NeverPromote("the user may not have typed it: the message has pasted or quoted text")
+        why = "the user may not have typed it: the message has pasted or quoted text"
+        return NeverPromote(why, PolicyRule.PASTED)
     if voice not in TRUSTED_VOICES:
-        return NeverPromote(f"it rests on the words of {voice or 'nobody we know'}")
+        why = f"it rests on the words of {voice or 'nobody we know'}"
+        return NeverPromote(why, PolicyRule.UNTRUSTED_VOICE)
     if candidate.source_kind is SourceKind.IMPORT and not facts.is_from_captured_session:
-        return Hold("it was imported, and no session since has confirmed it")
+        why = "it was imported, and no session since has confirmed it"
+        return Hold(why, PolicyRule.IMPORTED)
     by_user = voice == Voice.USER
     if candidate.type is MemoryType.EPISODE and by_user:
-        return Promote("a record of a session")
-    is_explicit = by_user and EXPLICIT_FLAG in flags
-    if facts.corrects_active and (is_explicit or (by_user and CORRECTION_FLAG in flags)):
-        return Promote("the user put it right")
+        return Promote("a record of a session", PolicyRule.SESSION_RECORD)
+    is_explicit = by_user and StatementFlag.EXPLICIT in flags
+    if facts.corrects_active and (is_explicit or (by_user and StatementFlag.CORRECTION in flags)):
+        return Promote("the user put it right", PolicyRule.CORRECTION)
     if facts.has_conflict:
-        return Hold("it speaks against something known")
+        return Hold("it speaks against something known", PolicyRule.CONFLICT)
     if not by_user:
-        return Hold("an agent wrote it about the user")
-    if candidate.metadata.get("rule") == MODEL_RULE:
-        return Hold("a language model worded it")
+        return Hold("an agent wrote it about the user", PolicyRule.ABOUT_USER)
+    if candidate.provenance.rule == MODEL_RULE:
+        return Hold("a language model worded it", PolicyRule.WORDED_BY_MODEL)
     if facts.sessions >= MIN_SESSIONS:
-        return Promote(f"the user said so in {facts.sessions} sessions")
+        why = f"the user said so in {facts.sessions} sessions"
+        return Promote(why, PolicyRule.REPEATED)
     if candidate.confidence < MIN_CONFIDENCE:
-        return Hold("the extractor is unsure of it")
+        return Hold("the extractor is unsure of it", PolicyRule.LOW_CONFIDENCE)
     if is_explicit:
-        return Promote("the user asked to remember it")
+        return Promote("the user asked to remember it", PolicyRule.EXPLICIT)
     if candidate.type is MemoryType.PROFILE:
-        return Hold("a fact about the user waits for confirmation")
-    return Hold("it was said once")
+        return Hold("a fact about the user waits for confirmation", PolicyRule.PROFILE)
+    return Hold("it was said once", PolicyRule.SAID_ONCE)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.domain.change import Change
 from recollect.domain.link import Link
-from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
 

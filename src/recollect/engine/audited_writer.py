@@ -5,23 +5,23 @@ The writer runs inside the caller's transaction and makes no decisions; `domain.
 the allowed changes of status.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from recollect.clock import Clock
+from recollect.domain.change import (
+    NO_EFFECTS,
+    Change,
+    ChangeEffects,
+    ChangeKind,
+    ConfirmationChange,
+)
 from recollect.domain.lifecycle import advance
 from recollect.domain.link import Link, LinkEnd, Relation
-from recollect.domain.memory import NO_EFFECTS, Change, ChangeEffects, Memory, Status
+from recollect.domain.memory import Memory, Status
 from recollect.errors import IllegalTransition
 from recollect.store.protocol import Tables
 
 ENGINE = "engine"  # the author of changes that no person requested
-
-
-def describe_replaced(memory_ids: Iterable[str]) -> str:
-    """Return the part of a reason that names the replaced memories, for people to read."""
-    return "; ".join(f"in place of {memory_id}" for memory_id in memory_ids)
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,23 @@ class AuditedWriter:
     clock: Clock
     by: str
 
-    def create(self, memory: Memory, reason: str) -> None:
-        """Add a new memory."""
+    def create(self, memory: Memory, reason: str, *, copy_of: str = "") -> None:
+        """Add a new memory, which may be a copy of another."""
         self.tables.memories.add(memory)
-        self._add_change(memory, None, reason)
+        effects = ChangeEffects(caused_by=copy_of) if copy_of else NO_EFFECTS
+        self._add_change(memory, ChangeKind.CREATED, None, reason, effects)
 
     def change_status(
         self,
         memory: Memory,
         to: Status,
-        reason: str,
+        kind: ChangeKind,
+        reason: str = "",
         *,
         effects: ChangeEffects = NO_EFFECTS,
-        confirmed_at: datetime | None = None,
     ) -> Memory:
-        """Change the status of a memory and return it; *confirmed_at* is set when undoing."""
-        updated = advance(memory, to, at=self.clock.now())
-        if confirmed_at is not None:
-            updated = replace(updated, confirmed_at=confirmed_at)
+        """Change the status of a memory, record it with its effects, and return the memory."""
+        updated = advance(memory, to, kind, at=self.clock.now())
         if to is Status.ACTIVE and memory.key:
             holder = self.tables.memories.with_key(memory.key, memory.owner)
             if holder is not None:
@@ -58,16 +57,25 @@ class AuditedWriter:
                     "first, or set the value anew"
                 )
         self.tables.memories.update_status(updated)
-        self._add_change(updated, memory.status, reason, effects)
+        confirmation = confirmation_change(memory, updated)
+        effects = replace(effects, confirmations=(*effects.confirmations, *confirmation))
+        self._add_change(updated, kind, memory.status, reason, effects)
         return updated
 
-    def note_hold(self, memory: Memory, reason: str) -> None:
-        """Record why a candidate stays in the inbox, unless the last entry says so already."""
+    def supersede(self, memory: Memory, by: Memory, reason: str = "") -> Memory:
+        """Supersede *memory*: *by* says it now, or says otherwise."""
+        links = self.add_link(by.id, Relation.SUPERSEDES, memory.id)
+        effects = ChangeEffects(caused_by=by.id, links=links)
+        kind = ChangeKind.SUPERSEDED
+        return self.change_status(memory, Status.SUPERSEDED, kind, reason, effects=effects)
+
+    def hold(self, memory: Memory, policy_rule: str, reason: str, *, caused_by: str = "") -> None:
+        """Record why a candidate stays in the inbox, unless the last entry is the same."""
         changes = self.tables.memories.changes(memory.id)
         last = changes[-1] if changes else None
-        if last and last.before == last.after and last.reason == f"held: {reason}":
-            return
-        self._add_change(memory, memory.status, f"held: {reason}")
+        effects = ChangeEffects(caused_by=caused_by, policy_rule=policy_rule)
+        if last is None or (last.kind, last.effects) != (ChangeKind.HELD, effects):
+            self._add_change(memory, ChangeKind.HELD, memory.status, reason, effects)
 
     def link(
         self,
@@ -79,6 +87,16 @@ class AuditedWriter:
         note: str = "",
     ) -> Link:
         """Add a link, or return the existing one."""
+        return self._add_link(from_id, relation, to_id, to_kind, note)[0]
+
+    def add_link(self, from_id: str, relation: Relation, to_id: str) -> tuple[str, ...]:
+        """Add a link between memories; return its id as an effect, () if it existed."""
+        link, is_new = self._add_link(from_id, relation, to_id, LinkEnd.MEMORY, "")
+        return (link.id,) if is_new else ()
+
+    def _add_link(
+        self, from_id: str, relation: Relation, to_id: str, to_kind: LinkEnd, note: str
+    ) -> tuple[Link, bool]:
         new_link = Link(
             id=self.clock.new_id(),
             from_id=from_id,
@@ -88,23 +106,21 @@ class AuditedWriter:
             note=note,
             created_at=self.clock.now(),
         )
-        self.tables.links.add(new_link)
-        return next(
-            link
-            for link in self.tables.links.of_memory(from_id)
-            if (link.relation, link.to_id, link.from_id) == (relation, to_id, from_id)
-        )
+        stored = self.tables.links.add(new_link)
+        return stored, stored.id == new_link.id
 
     def _add_change(
         self,
         memory: Memory,
+        kind: ChangeKind,
         before: Status | None,
         reason: str,
-        effects: ChangeEffects = NO_EFFECTS,
+        effects: ChangeEffects,
     ) -> None:
         change = Change(
             id=self.clock.new_id(),
             memory_id=memory.id,
+            kind=kind,
             before=before,
             after=memory.status,
             by=self.by,
@@ -113,3 +129,17 @@ class AuditedWriter:
             effects=effects,
         )
         self.tables.memories.add_change(change)
+
+
+def confirmation_change(before: Memory, after: Memory) -> tuple[ConfirmationChange, ...]:
+    """Return the change of a memory's confidence and freshness, () if both are as before."""
+    if (before.confidence, before.confirmed_at) == (after.confidence, after.confirmed_at):
+        return ()
+    change = ConfirmationChange(
+        memory_id=before.id,
+        confidence_before=before.confidence,
+        confidence_after=after.confidence,
+        confirmed_before=before.confirmed_at,
+        confirmed_after=after.confirmed_at,
+    )
+    return (change,)

@@ -13,8 +13,8 @@ scopes of letta-update and confirmed on the other half; benchmarks/consolidation
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.candidate import CORRECTION_FLAG, EXPLICIT_FLAG, UPDATE_FLAG
 from recollect.domain.memory import Memory, Status
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
@@ -40,6 +40,7 @@ MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
 NEGATED = "one says what the other denies"
+_EXPLICIT_FLAGS = {StatementFlag.CORRECTION, StatementFlag.UPDATE, StatementFlag.EXPLICIT}
 _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
 
 
@@ -137,7 +138,7 @@ def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
 def _has_more_detail(candidate: Memory, other: Memory) -> bool:
     """Return whether it has what the other lacks: a reason, say, or the user's voice."""
     indirect = {Voice.PASTED, Voice.TOOL, Voice.SYSTEM, Voice.OTHER}
-    if candidate.metadata.get("voice") == Voice.USER and other.metadata.get("voice") in indirect:
+    if candidate.provenance.voice is Voice.USER and other.provenance.voice in indirect:
         return True
     if _is_by_others(candidate) and not _is_by_others(other):
         return False
@@ -149,14 +150,15 @@ def _has_more_detail(candidate: Memory, other: Memory) -> bool:
 
 def _is_by_others(memory: Memory) -> bool:
     """Return whether nobody typed it; a memory that a person wrote has no voice."""
-    return str(memory.metadata.get("voice", Voice.USER)) != Voice.USER
+    return memory.provenance.voice not in (None, Voice.USER)
 
 
 def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradicts | None:
-    flags = candidate.metadata.get("flags", ())
+    flags = candidate.provenance.flags
     conflicts = []
+    corrects = StatementFlag.CORRECTION in flags
     for near in current:
-        why, is_certain = _conflict_with(candidate, near, corrects=CORRECTION_FLAG in flags)
+        why, is_certain = _conflict_with(candidate, near, corrects=corrects)
         if why:
             weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
             conflicts.append((is_certain, weight, near.memory, why))
@@ -166,8 +168,7 @@ def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradi
     conflicts.sort(key=lambda item: (-item[0], item[3] == NEGATED, -item[1], item[2].id))
     is_certain, _, best, why = conflicts[0]
     later = candidate.observed_at >= best.observed_at
-    is_explicit = not {CORRECTION_FLAG, UPDATE_FLAG, EXPLICIT_FLAG}.isdisjoint(flags)
-    corrects = is_certain and later and is_explicit
+    corrects = is_certain and later and not _EXPLICIT_FLAGS.isdisjoint(flags)
     # Of inferred conflicts only the most similar counts; every parsed one does.
     others = tuple(memory for certain, _, memory, _ in conflicts[1:] if certain)
     return Contradicts(best, why, is_correction=corrects, is_certain=is_certain, others=others)

@@ -12,15 +12,16 @@ from dataclasses import replace
 from functools import partial
 
 from recollect.clock import Clock, derived_id
+from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
-from recollect.domain.memory import ChangeEffects, Memory, MemoryType, Status
-from recollect.domain.promotion_policy import NeverPromote, Promote, PromotionFacts, judge
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.promotion_policy import Hold, NeverPromote, Promote, PromotionFacts, judge
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind
 from recollect.domain.source import Evidence, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
-from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
+from recollect.engine.audited_writer import ENGINE, AuditedWriter, confirmation_change
 from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
@@ -31,6 +32,7 @@ CANDIDATES_PER_BATCH = 10  # so that the write lock is never held for long
 MAX_NEIGHBOURS = 12  # of each index
 MAX_NEIGHBOURS_WIDE = 100  # of each index, if too few of the nearest are consolidated
 COPIED_EVIDENCE_START = 1_000  # the first number of evidence copied from another memory
+SAYS_MORE = "says_more"  # why a candidate is held that the promotion policy was not asked about
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
 
@@ -149,7 +151,7 @@ def _comparable_memories(
 
 def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
     """
-    Return whether the engine archived *memory* as a duplicate of another one.
+    Return whether *memory* was archived because it was merged into another one.
 
     No person rejected it, and the other memory has its evidence. If candidates were compared with
     it, the last of several duplicates would be archived too, and none would be left.
@@ -157,8 +159,8 @@ def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
     if memory.status is not Status.ARCHIVED:
         return False
     changes = tables.memories.changes(memory.id)
-    authors = [change.by for change in changes if change.before != change.after]
-    return authors[-1:] == [ENGINE]
+    kinds = [change.kind for change in changes if change.before != change.after]
+    return kinds[-1:] == [ChangeKind.MERGED]
 
 
 def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> bool:
@@ -178,33 +180,29 @@ def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> boo
 
 def _consolidate_episode(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
     """Replace the earlier episodes of the same session, which was captured again."""
-    session = candidate.metadata.get("session")
+    session = candidate.provenance.session
     earlier_episodes = [
         other.memory
         for other in near
         if session
         and other.memory.type is MemoryType.EPISODE
         and other.memory.status in (Status.ACTIVE, Status.INBOX)
-        and other.memory.metadata.get("session") == session
+        and other.memory.provenance.session == session
     ]
     active = next((other for other in earlier_episodes if other.status is Status.ACTIVE), None)
     if active is not None and _is_imported(candidate):
         # An import does not replace what a captured session said.
-        writer.link(candidate.id, Relation.SUPPORTS, active.id)
-        writer.change_status(candidate, Status.ARCHIVED, f"the session is known from {active.id}")
+        _merge(writer, candidate, active, "the session is known already")
         return "repeated"
     for other in earlier_episodes:
-        writer.change_status(other, Status.SUPERSEDED, "the session was captured again")
-        writer.link(candidate.id, Relation.SUPERSEDES, other.id)
+        writer.supersede(other, candidate, "the session was captured again")
     return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
 
 
 def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> str:
-    updated = copy_evidence(writer, of, candidate)
+    updated, effects = copy_evidence(writer, of, candidate)
     if candidate.source_kind is SourceKind.MANUAL:
-        writer.link(candidate.id, Relation.SUPPORTS, of.id)
-        reason = f"merged into {of.id}, which says the same"
-        writer.change_status(candidate, Status.ARCHIVED, reason)
+        _merge(writer, candidate, of, "it says the same", effects)
     else:
         # *of* has all its evidence now; a second record is not needed.
         writer.tables.memories.delete(candidate.id)
@@ -214,18 +212,21 @@ def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> st
 
 def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says_more: bool) -> str:
     if not says_more:
-        updated = copy_evidence(writer, into, candidate)
-        writer.link(candidate.id, Relation.SUPPORTS, into.id)
-        writer.change_status(candidate, Status.ARCHIVED, f"merged into {into.id}, which says more")
+        updated, effects = copy_evidence(writer, into, candidate)
+        _merge(writer, candidate, into, "it says more", effects)
         _apply_policy_again(writer, updated, candidate)
         return "merged"
     if into.status is not Status.INBOX:
         writer.link(candidate.id, Relation.RELATED_TO, into.id, note="says more of the same")
-        writer.note_hold(candidate, f"it says more than {into.id}, which is {into.status}")
+        reason = f"it says more than a memory that is {into.status}"
+        writer.hold(candidate, SAYS_MORE, reason, caused_by=into.id)
         return "held"
-    updated = copy_evidence(writer, candidate, into)
-    writer.link(candidate.id, Relation.SUPERSEDES, into.id)
-    writer.change_status(into, Status.SUPERSEDED, f"merged into {candidate.id}, which says more")
+    updated, effects = copy_evidence(writer, candidate, into)
+    links = writer.add_link(candidate.id, Relation.SUPERSEDES, into.id)
+    effects = replace(effects, caused_by=candidate.id, links=links)
+    writer.change_status(
+        into, Status.SUPERSEDED, ChangeKind.MERGED, "it says more", effects=effects
+    )
     facts = _promotion_facts(writer.tables, updated)
     if _is_imported(candidate):
         # The confirmation is older than the import.
@@ -240,7 +241,7 @@ def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Con
     for other in rivals:
         if other.id not in linked:
             writer.link(candidate.id, Relation.CONTRADICTS, other.id, note=conflict.why)
-    by_user = candidate.metadata.get("voice") == Voice.USER
+    by_user = candidate.provenance.voice is Voice.USER
     active = any(other.status is Status.ACTIVE for other in rivals)
     facts = PromotionFacts(sessions=1, corrects_active=active)
     verdict = judge(candidate, facts)
@@ -249,8 +250,7 @@ def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Con
         _apply_policy(writer, candidate, PromotionFacts(sessions=1, has_conflict=True))
         return "contradicting"
     for other in rivals:
-        writer.link(candidate.id, Relation.SUPERSEDES, other.id)
-        writer.change_status(other, Status.SUPERSEDED, f"corrected by {candidate.id}")
+        writer.supersede(other, candidate, "it was corrected")
     _apply_policy(writer, candidate, facts, superseded=[other.id for other in rivals])
     return "corrections"
 
@@ -285,22 +285,49 @@ def _apply_policy(
     superseded: Sequence[str] = (),
 ) -> str:
     match judge(candidate, facts):
-        case Promote(why):
-            reason = f"{why}; {describe_replaced(superseded)}" if superseded else why
-            effects = ChangeEffects(superseded=tuple(superseded))
-            writer.change_status(candidate, Status.ACTIVE, reason, effects=effects)
+        case Promote(why, rule):
+            effects = ChangeEffects(superseded=tuple(superseded), policy_rule=rule)
+            writer.change_status(
+                candidate, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects
+            )
             return "active"
-        case NeverPromote(why):
+        case NeverPromote(why, rule):
             reason = f"{why}; only a person can promote it"
-        case hold:
-            reason = hold.why
+        case Hold(reason, rule):
+            pass
     if not again:
-        writer.note_hold(candidate, reason)
+        writer.hold(candidate, rule, reason)
     return "held"
 
 
-def copy_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> Memory:
-    """Copy the evidence of *other* to *memory*, without repeated utterances; return it updated."""
+def _merge(
+    writer: AuditedWriter,
+    memory: Memory,
+    into: Memory,
+    reason: str,
+    effects: ChangeEffects = NO_EFFECTS,
+) -> Memory:
+    """Archive *memory*, which *into* makes superfluous; *effects* is what was copied."""
+    links = writer.add_link(memory.id, Relation.SUPPORTS, into.id)
+    effects = replace(effects, caused_by=into.id, links=links)
+    return writer.change_status(memory, Status.ARCHIVED, ChangeKind.MERGED, reason, effects=effects)
+
+
+def merge_duplicate(writer: AuditedWriter, duplicate: Memory, into: Memory) -> Memory:
+    """Archive *duplicate*, copy its evidence to *into*, and return the updated *into*."""
+    updated, effects = copy_evidence(writer, into, duplicate)
+    _merge(writer, duplicate, into, "it says the same", effects)
+    return updated
+
+
+def copy_evidence(
+    writer: AuditedWriter, memory: Memory, other: Memory
+) -> tuple[Memory, ChangeEffects]:
+    """
+    Copy the evidence of *other* to *memory*, without repeated utterances.
+
+    Return the updated memory, and the effects for the change of *other*.
+    """
     tables = writer.tables
     utterances = _utterances(tables, memory)
     added = []
@@ -319,13 +346,11 @@ def copy_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> Memor
         updated_at=writer.clock.now(),
     )
     tables.memories.update_status(updated)
-    return updated
-
-
-def remove_copied_evidence(writer: AuditedWriter, memory: Memory, other: Memory) -> None:
-    """Remove the evidence that `copy_evidence` copied from *other* to *memory*."""
-    ids = [_copied_evidence_id(memory, other, number) for number in range(len(other.evidence))]
-    writer.tables.memories.drop_evidence(ids)
+    effects = ChangeEffects(
+        evidence=tuple(copy.id for copy in added),
+        confirmations=confirmation_change(memory, updated),
+    )
+    return updated, effects
 
 
 def _copied_evidence_id(memory: Memory, other: Memory, number: int) -> str:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 
-from recollect.domain.candidate import INSTRUCTION_FLAG
 from recollect.domain.memory import Memory, MemoryType
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.scope import Owner
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
@@ -61,7 +61,7 @@ class _Statement:
 def review_order(memory: Memory, sessions: int) -> tuple[bool, bool, int, float, float, str]:
     """Return the sort key of a candidate: the most certain first, in a stable order."""
     return (
-        INSTRUCTION_FLAG in memory.metadata.get("flags", ()),
+        StatementFlag.INSTRUCTION in memory.provenance.flags,
         not is_said_by_user(memory),
         -sessions,
         -memory.confidence,
@@ -72,7 +72,7 @@ def review_order(memory: Memory, sessions: int) -> tuple[bool, bool, int, float,
 
 def is_said_by_user(memory: Memory) -> bool:
     """Return whether the user said or wrote it, not an agent."""
-    voice = memory.evidence[0].voice if memory.evidence else memory.metadata.get("voice", "")
+    voice = memory.evidence[0].voice if memory.evidence else memory.provenance.voice
     return voice == Voice.USER or (not voice and memory.source_kind is SourceKind.MANUAL)
 
 

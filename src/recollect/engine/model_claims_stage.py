@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate import MODEL_RULE, ExtractedStatement, VoicedSpan
+from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.model_usage import ModelCall, start_of_next_day
+from recollect.domain.provenance import MODEL_RULE
 from recollect.domain.source import Source
 from recollect.domain.transcript import Voice
 from recollect.engine import model_claims_prompt as claims_prompt

@@ -104,7 +104,7 @@ def read(rec: LocalRecollect, caller: Caller) -> KnowledgeGraph:
     observations: list[Memory] = []
     candidate_owners = owners_of_candidates(rec, caller)
     for part in _all_memories(rec, caller):
-        author = part.metadata.get("author", caller.author)  # an imported part has none
+        author = part.provenance.author or caller.author  # an imported part has none
         is_foreign = part.owner not in candidate_owners or author != caller.author
         if part.status is Status.INBOX and is_foreign:
             continue

@@ -87,7 +87,10 @@ def forget_memory(
     sources = tables.sources.of_memory(memory.id)
     links = tables.links.of_memory(memory.id)
     linked = {end for link in links for end in (link.from_id, link.to_id)}
-    tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id}))
+    for change in tables.memories.changes(memory.id):
+        effects = change.effects
+        linked.update((effects.caused_by, *effects.superseded, *effects.merged))
+    tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id, ""}))
     removed = Counter(tables.memories.delete(memory.id))
     remaining = []
     for source in sources:

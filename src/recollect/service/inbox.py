@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from recollect.domain.change import Change, ChangeKind
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import project_label
@@ -148,10 +149,11 @@ def _add_details(
     """Return *item* with the reason it waits, its source, and the memories it conflicts with."""
     memory = item.memory
     changes = reversed(tables.memories.changes(memory.id))
-    reasons = (change.reason for change in changes if change.before in (None, change.after))
+    waiting = (ChangeKind.CREATED, ChangeKind.HELD)
+    last = next((change for change in changes if change.kind in waiting), None)
     return replace(
         item,
-        why=next(reasons, ""),
+        why=_why_it_waits(last) if last else "",
         conflicts=tuple(tables.memories.get_many(conflicts.get(memory.id, ()))),
         source=_source_title(tables, memory),
         voice=memory.evidence[0].voice if memory.evidence else "",
@@ -159,9 +161,14 @@ def _add_details(
     )
 
 
+def _why_it_waits(change: Change) -> str:
+    is_held = change.kind is ChangeKind.HELD
+    return f"held: {change.reason}" if is_held else change.reason
+
+
 def _source_title(tables: Tables, memory: Memory) -> str:
     """Return the title of the capture a candidate came from, and the date."""
-    event = tables.sources.event(str(memory.metadata.get("event", "")))
+    event = tables.sources.event(memory.provenance.event_id or "")
     title = event.title if event else ""
     return f"{title or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
 

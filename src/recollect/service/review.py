@@ -9,20 +9,20 @@ A bulk change is one transaction, all or none, and a snapshot of the store is ta
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from recollect.clock import derived_id
 from recollect.domain.block import BlockAuthor
+from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import ReviewVerdict
-from recollect.domain.memory import Change, ChangeEffects, Memory, Status
+from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import Scope
-from recollect.domain.source import SourceKind
-from recollect.engine.audited_writer import ENGINE, AuditedWriter, describe_replaced
+from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service.inbox import duplicate_ids
 from recollect.service.services import Services
+from recollect.service.undo import undo_last_change
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
@@ -51,10 +51,12 @@ def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
             if memory.id in changed:
                 continue  # it is a duplicate of another named candidate
             _require_inbox(memory)
-            decided = _apply_verdict(writer, memory, verdict, why)
-            for duplicate in tables.memories.get_many(duplicates[memory.id]):
-                if duplicate.status is Status.INBOX:
-                    decided += _archive_duplicate(writer, decided[0], duplicate, verdict, why)
+            others = [
+                other
+                for other in tables.memories.get_many(duplicates[memory.id])
+                if other.status is Status.INBOX
+            ]
+            decided = _decide(writer, memory, others, verdict, why)
             changed |= dict.fromkeys(changed_memory.id for changed_memory in decided)
         return tables.memories.get_many(list(changed))
 
@@ -70,39 +72,32 @@ def list_duplicates(services: Services, memory_id: str) -> list[Memory]:
         return tables.memories.get_many(ids)
 
 
-def _apply_verdict(
-    writer: AuditedWriter, memory: Memory, verdict: ReviewVerdict, why: str
-) -> list[Memory]:
-    """Apply the verdict to one candidate; return it and the memories it superseded."""
-    if verdict is ReviewVerdict.REJECT:
-        return [writer.change_status(memory, Status.ARCHIVED, why or "rejected")]
-    return _promote(writer, memory, why, replaces=verdict is ReviewVerdict.REPLACE)
-
-
-def _archive_duplicate(
+def _decide(
     writer: AuditedWriter,
-    representative: Memory,
-    duplicate: Memory,
+    memory: Memory,
+    duplicates: Sequence[Memory],
     verdict: ReviewVerdict,
     why: str,
 ) -> list[Memory]:
-    """Archive a duplicate of a decided candidate; a kept one gets its evidence."""
-    writer.link(duplicate.id, Relation.SUPPORTS, representative.id)
-    effects = ChangeEffects(duplicate_of=representative.id)
-    reason = f"says the same as {representative.id}, which was"
-    if verdict is ReviewVerdict.REJECT:
-        reason += " rejected" + (f": {why}" if why else "")
-        return [writer.change_status(duplicate, Status.ARCHIVED, reason, effects=effects)]
+    """Decide a candidate with its *duplicates*; return all memories that were changed."""
     # Imported here for the same reason as in `consolidate`.
-    from recollect.engine.consolidate_stage import copy_evidence
+    from recollect.engine.consolidate_stage import merge_duplicate
 
-    before = require_memory(writer.tables, representative.id)
-    updated = copy_evidence(writer, before, duplicate)
-    if updated.confidence > before.confidence:
-        effects = replace(effects, confidence_before=before.confidence)
-    # By the engine, because a person's archiving would count as a rejection.
-    engine = AuditedWriter(writer.tables, writer.clock, ENGINE)
-    return [engine.change_status(duplicate, Status.ARCHIVED, f"{reason} kept", effects=effects)]
+    merged = tuple(duplicate.id for duplicate in duplicates)
+    if verdict is ReviewVerdict.REJECT:
+        rejected = _reject(writer, memory, why, ChangeEffects(merged=merged))
+        for duplicate in duplicates:
+            links = writer.add_link(duplicate.id, Relation.SUPPORTS, memory.id)
+            _reject(writer, duplicate, why, ChangeEffects(caused_by=memory.id, links=links))
+        return [rejected, *duplicates]
+    for duplicate in duplicates:
+        memory = merge_duplicate(writer, duplicate, memory)
+    is_replacing = verdict is ReviewVerdict.REPLACE
+    return [*_promote(writer, memory, why, replaces=is_replacing, merged=merged), *duplicates]
+
+
+def _reject(writer: AuditedWriter, memory: Memory, why: str, effects: ChangeEffects) -> Memory:
+    return writer.change_status(memory, Status.ARCHIVED, ChangeKind.REJECTED, why, effects=effects)
 
 
 def promote(services: Services, request: requests.PromoteRequest) -> Memory:
@@ -156,39 +151,22 @@ def _promote_all(
 
 
 def _reject_all(services: Services, memory_ids: Sequence[str], reason: str) -> list[Memory]:
-    why = redact(reason).text or "rejected"
+    why = redact(reason).text
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
         _require_inbox(memory)
-        return writer.change_status(memory, Status.ARCHIVED, why)
+        return _reject(writer, memory, why, NO_EFFECTS)
 
     return _review_each(services, memory_ids, review)
 
 
 def _undo_all(services: Services, memory_ids: Sequence[str]) -> list[Memory]:
-    restored_ids: set[str] = set()  # duplicates restored with another named memory
+    restored: set[str] = set()  # with another named memory; undoing that too would redo it
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
-        if memory.id in restored_ids:
-            return memory  # undoing that too would archive it again
-        changes = _status_changes(writer.tables, memory)
-        last = changes[-1] if changes else None
-        if last is None or last.before is None:
-            raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
-        duplicates: list[Memory] = []
-        for replaced_id in last.effects.superseded:
-            _restore_superseded(writer, replaced_id, memory.id)
-        for link in writer.tables.links.of_memory(memory.id):
-            if link.relation is Relation.SUPPORTS and last.before is Status.INBOX:
-                duplicates += _restore_duplicate(writer, link.from_id, memory)
-        restored_ids.update(duplicate.id for duplicate in duplicates)
-        was = f"{last.after}: {last.reason}" if last.reason else f"{last.after}"
-        # Read again: the evidence of its duplicates has been removed from it.
-        memory = require_memory(writer.tables, memory.id)
-        memory = _with_earlier_confidence(writer.tables, memory, duplicates)
-        confirmed_at = _earlier_confirmed_at(writer.tables, memory, changes)
-        reason = f"undone: was {was}"
-        return writer.change_status(memory, last.before, reason, confirmed_at=confirmed_at)
+        if memory.id not in restored:
+            restored.update(undo_last_change(writer, memory))
+        return require_memory(writer.tables, memory.id)
 
     return _review_each(services, memory_ids, review)
 
@@ -238,7 +216,13 @@ def _require_inbox(memory: Memory) -> None:
 
 
 def _promote(
-    writer: AuditedWriter, memory: Memory, why: str, *, replaces: bool, globally: bool = False
+    writer: AuditedWriter,
+    memory: Memory,
+    why: str,
+    *,
+    replaces: bool,
+    globally: bool = False,
+    merged: tuple[str, ...] = (),
 ) -> list[Memory]:
     """Make a candidate, or a global copy of it, active; return it and what it superseded."""
     conflicts = writer.tables.links.conflicts([memory.id]) if replaces else {}
@@ -246,14 +230,11 @@ def _promote(
     if globally and memory.scope is not Scope.GLOBAL:
         superseded.insert(0, memory)
         memory = _add_global_copy(writer, memory)
-    replaced = tuple(other.id for other in superseded)
-    reason = "; ".join(text for text in (why, describe_replaced(replaced)) if text)
-    effects = ChangeEffects(superseded=replaced)
-    changed = [writer.change_status(memory, Status.ACTIVE, reason, effects=effects)]
-    for other in superseded:
-        writer.link(memory.id, Relation.SUPERSEDES, other.id)
-        changed.append(writer.change_status(other, Status.SUPERSEDED, f"replaced by {memory.id}"))
-    return changed
+    effects = ChangeEffects(superseded=tuple(other.id for other in superseded), merged=merged)
+    promoted = writer.change_status(
+        memory, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects
+    )
+    return [promoted, *(writer.supersede(other, memory) for other in superseded)]
 
 
 def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
@@ -276,78 +257,5 @@ def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
         updated_at=now,
         evidence=evidence,
     )
-    writer.create(copy, f"copied from {memory.id}")
+    writer.create(copy, "promoted to all projects", copy_of=memory.id)
     return copy
-
-
-def _restore_superseded(writer: AuditedWriter, memory_id: str, replaced_by: str) -> None:
-    """Restore a memory that was superseded by one whose promotion is undone."""
-    other = writer.tables.memories.get(memory_id)
-    if other is None or other.status is not Status.SUPERSEDED:
-        return
-    changes = _status_changes(writer.tables, other)
-    if changes and changes[-1].before is not None:
-        why = f"{replaced_by} was undone"
-        writer.change_status(other, changes[-1].before, why, confirmed_at=other.confirmed_at)
-
-
-def _restore_duplicate(writer: AuditedWriter, memory_id: str, survivor: Memory) -> list[Memory]:
-    """Put a duplicate of a memory whose decision is undone back into the inbox."""
-    duplicate = writer.tables.memories.get(memory_id)
-    if duplicate is None or duplicate.status is not Status.ARCHIVED or memory_id == survivor.id:
-        return []
-    changes = _status_changes(writer.tables, duplicate)
-    if not changes or changes[-1].effects.duplicate_of != survivor.id:
-        return []
-    # Imported here for the same reason as in `consolidate`.
-    from recollect.engine.consolidate_stage import remove_copied_evidence
-
-    remove_copied_evidence(writer, survivor, duplicate)
-    return [writer.change_status(duplicate, Status.INBOX, f"{survivor.id} was undone")]
-
-
-def _with_earlier_confidence(
-    tables: Tables, representative: Memory, duplicates: Sequence[Memory]
-) -> Memory:
-    raised_by = {
-        duplicate.confidence: before
-        for duplicate in duplicates
-        if (before := _status_changes(tables, duplicate)[-2].effects.confidence_before) is not None
-    }
-    # If its confidence has risen again since then, it stays.
-    if representative.confidence != max(raised_by, default=None):
-        return representative
-    return replace(representative, confidence=min(raised_by.values()))
-
-
-def _earlier_confirmed_at(tables: Tables, memory: Memory, changes: Sequence[Change]) -> datetime:
-    """
-    Return when a memory was confirmed before the last of its *changes*.
-
-    A memory is confirmed when it becomes active, and the log has that time. A candidate that was
-    never active was last confirmed when it was last said.
-    """
-    *earlier, last = changes
-    confirmed_at = memory.confirmed_at
-    if last.after is Status.ACTIVE and confirmed_at >= last.at:
-        confirmed_at = _last_said_at(tables, memory)
-        if last.before is Status.INBOX:
-            return confirmed_at
-    elif (last.before, last.after) != (Status.ACTIVE, Status.INBOX):
-        return confirmed_at
-    activations = [change.at for change in earlier if change.after is Status.ACTIVE]
-    return max([confirmed_at, *activations])
-
-
-def _last_said_at(tables: Tables, memory: Memory) -> datetime:
-    by_hand = memory.source_kind is SourceKind.MANUAL
-    first = memory.created_at if by_hand else memory.observed_at
-    later_ids = list(dict.fromkeys(evidence.source_id for evidence in memory.evidence))[1:]
-    sources = [source for id in later_ids if (source := tables.sources.get(id)) is not None]
-    return max([first, *(source.observed_at for source in sources)])
-
-
-def _status_changes(tables: Tables, memory: Memory) -> list[Change]:
-    """Return the changes of a memory's status, oldest first."""
-    changes = tables.memories.changes(memory.id)
-    return [change for change in changes if change.before != change.after]

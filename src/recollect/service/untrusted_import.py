@@ -17,10 +17,10 @@ from itertools import islice
 from typing import Any
 
 from recollect.clock import derived_id, from_micros
-from recollect.domain.candidate import INSTRUCTION_FLAG
 from recollect.domain.maintenance import Imported
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import ByPath, parse_reference
+from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope, owner_of
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.transcript import Voice
@@ -208,10 +208,9 @@ def _store_candidate(services: Services, tables: Tables, candidate: _Candidate) 
         created_at=now,
         updated_at=now,
         # The promotion policy reads this: what a file says is never a statement of the user.
-        metadata={
-            "voice": Voice.OTHER.value,
-            "flags": [INSTRUCTION_FLAG] if is_injection else [],
-        },
+        provenance=Provenance(
+            voice=Voice.OTHER, flags=(StatementFlag.INSTRUCTION,) if is_injection else ()
+        ),
         evidence=(evidence,),
         redactions=draft.redactions,
         **place,

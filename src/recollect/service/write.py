@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from recollect.domain.block import BlockAuthor
-from recollect.domain.candidate import agent_metadata
 from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.change import ChangeEffects, ChangeKind
+from recollect.domain.lifecycle import kind_of_move
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import NO_PROVENANCE, agent_provenance
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Redaction, Source, SourceKind
 from recollect.domain.transcript import Voice
@@ -119,9 +121,12 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
             tables.memories.update_status(confirmed)
             return confirmed
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
+        memory_id = services.clock.new_id()
         if former is not None:
-            writer.change_status(former, Status.SUPERSEDED, f"new value of {name}")
-        memory = _store(services, tables, fact)
+            effects = ChangeEffects(caused_by=memory_id)
+            kind, reason = ChangeKind.SUPERSEDED, "the fact has a new value"
+            writer.change_status(former, Status.SUPERSEDED, kind, reason, effects=effects)
+        memory = _store(services, tables, fact, memory_id=memory_id)
         if former is not None:
             writer.link(memory.id, Relation.SUPERSEDES, former.id)
         return memory
@@ -136,7 +141,8 @@ def set_status(services: Services, request: SetStatusRequest) -> Memory:
     def write(tables: Tables) -> Memory:
         memory = require_memory(tables, request.memory_id)
         writer = AuditedWriter(tables, services.clock, request.by)
-        return writer.change_status(memory, request.status, reason)
+        kind = kind_of_move(memory.status, request.status)
+        return writer.change_status(memory, request.status, kind, reason)
 
     return services.store.write(write)
 
@@ -159,7 +165,7 @@ def link(services: Services, request: LinkRequest) -> Link:
         if other.id == memory.id:
             raise InvalidInput("a memory cannot be linked to itself")
         if relation is Relation.SUPERSEDES and other.status is Status.ACTIVE:
-            writer.change_status(other, Status.SUPERSEDED, "linked so")
+            writer.supersede(other, memory)
         return writer.link(memory.id, relation, other.id, note=note)
 
     return services.store.write(write)
@@ -193,11 +199,13 @@ def scope_of(scope: Scope | None, place: RequestPlace) -> Scope:
     return scope
 
 
-def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str = "") -> Memory:
+def _store(
+    services: Services, tables: Tables, draft: MemoryDraft, by: str = "", *, memory_id: str = ""
+) -> Memory:
     request, now = draft.request, services.clock.now()
     observed_at = request.observed_at or now
     source = _source(services, tables, request.content, observed_at, now)
-    memory_id = services.clock.new_id()
+    memory_id = memory_id or services.clock.new_id()
     by_agent = request.by is BlockAuthor.AGENT
     quote = source.content[:MAX_QUOTE]
     evidence = Evidence(
@@ -229,7 +237,7 @@ def _store(services: Services, tables: Tables, draft: MemoryDraft, by: str = "")
         rationale=request.rationale,
         alternatives=request.alternatives,
         # The promotion policy reads this: what an agent writes is never a statement of the user.
-        metadata=agent_metadata(request.author) if by_agent else {},
+        provenance=agent_provenance(request.author) if by_agent else NO_PROVENANCE,
         evidence=(evidence,),
         redactions=draft.redactions,
     )

@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+from recollect.domain.provenance import MentionedDate
 from recollect.text.date_parser import find_dates
 from recollect.text.lazy_pattern import LazyPattern
 
@@ -65,10 +66,10 @@ def observed_at(text: str, *, said_at: datetime) -> datetime:
     return past[0].start if past else said_at
 
 
-def upcoming_dates(text: str, *, said_at: datetime) -> list[dict[str, str]]:
+def upcoming_dates(text: str, *, said_at: datetime) -> tuple[MentionedDate, ...]:
     """Return the future dates in *text*, resolved relative to *said_at*."""
-    return [
-        {"text": date.text, "from": date.start.date().isoformat()}
+    return tuple(
+        MentionedDate(date.text, date.start.date())
         for date in find_dates(text, asked_at=said_at, direction="future")
         if date.end > said_at
-    ]
+    )

@@ -15,10 +15,11 @@ from itertools import count, islice
 from typing import Any
 
 from recollect.clock import Clock, derived_id
-from recollect.domain.candidate import CORRECTION_FLAG, UPDATE_FLAG, ExtractedStatement
+from recollect.domain.candidate import ExtractedStatement
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
 from recollect.domain.transcript import Voice
@@ -104,7 +105,7 @@ def _most_confident(
 
 def _confidence_rank(statement: ExtractedStatement) -> tuple[bool, float, int]:
     """Rank corrections and updates first, then by confidence, then the latest first."""
-    is_correction = not {CORRECTION_FLAG, UPDATE_FLAG}.isdisjoint(statement.flags)
+    is_correction = not {StatementFlag.CORRECTION, StatementFlag.UPDATE}.isdisjoint(statement.flags)
     return is_correction, statement.confidence, _start_of(statement)
 
 
@@ -139,7 +140,7 @@ def add_candidates(
     records = AuditedWriter(tables, context.clock, ENGINE)
     for memory in batch:
         if memory.id not in stored:
-            records.create(memory, f"extracted: {memory.metadata['rule']}")
+            records.create(memory, f"extracted: {memory.provenance.rule}")
             tables.jobs.add_unconsolidated(event_id, memory.id)
     return {"extracted": len(batch) - len(stored)}
 
@@ -155,14 +156,6 @@ def _memory(
     now = clock.now()
     payload = leased_job.payload
     scope = _scope(statement, event, source, payload)
-    metadata: dict[str, Any] = {"rule": statement.rule, "voice": statement.voice.value}
-    metadata["event"] = event.id
-    if statement.flags:
-        metadata["flags"] = list(statement.flags)
-    if statement.type is MemoryType.EPISODE:
-        metadata["session"] = source.session
-    if statement.type is MemoryType.TASK_HINT:
-        metadata["dates"] = upcoming_dates(statement.content, said_at=statement.observed_at)
     return Memory(
         id=memory_id,
         type=statement.type,
@@ -182,8 +175,20 @@ def _memory(
         updated_at=now,
         rationale=statement.rationale,
         alternatives=statement.alternatives,
-        metadata=metadata,
+        provenance=_provenance(statement, event, source),
         evidence=tuple(_evidence(statement, memory_id, source, clock)),
+    )
+
+
+def _provenance(statement: ExtractedStatement, event: Event, source: Source) -> Provenance:
+    is_hint = statement.type is MemoryType.TASK_HINT
+    return Provenance(
+        voice=statement.voice,
+        flags=statement.flags,
+        rule=statement.rule,
+        event_id=event.id,
+        session=source.session if statement.type is MemoryType.EPISODE else "",
+        dates=upcoming_dates(statement.content, said_at=statement.observed_at) if is_hint else (),
     )
 
 

@@ -8,15 +8,9 @@ same order, so the extract stage can be run again safely.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.domain.candidate import (
-    CORRECTION_FLAG,
-    EXPLICIT_FLAG,
-    INSTRUCTION_FLAG,
-    UPDATE_FLAG,
-    ExtractedStatement,
-    VoicedSpan,
-)
+from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.memory import MemoryType
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.source_text import SourceTurn
@@ -81,7 +75,7 @@ _MOMENTARY = LazyPattern(
 )
 _NOT_A_FACT = LazyPattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
-Flags = tuple[str, ...]
+Flags = tuple[StatementFlag, ...]
 Statements = Iterator[ExtractedStatement]
 Classification = tuple[str, MemoryType, float]  # rule, memory type and confidence
 
@@ -140,11 +134,11 @@ def _statement_in_sentence(
     rule, memory_type, confidence = kind
     flags = content_flags(text)
     if sentence.turn.voice is Voice.USER and is_explicit_request(whole):
-        flags = (EXPLICIT_FLAG, *flags)
+        flags = (StatementFlag.EXPLICIT, *flags)
     if _UPDATE.search(rest):
-        flags = (UPDATE_FLAG, *flags)
+        flags = (StatementFlag.UPDATE, *flags)
     if is_correction:
-        flags = (CORRECTION_FLAG, *flags)
+        flags = (StatementFlag.CORRECTION, *flags)
     return _build_statement(sentence, rule, memory_type, confidence, flags)
 
 
@@ -229,7 +223,7 @@ def _with_reason(statement: ExtractedStatement, rest: Sequence[Utterance]) -> Ex
 
 def content_flags(text: str) -> Flags:
     """Return the warning flags of *text*, which must be normalized."""
-    return (INSTRUCTION_FLAG,) if is_prompt_injection(text) else ()
+    return (StatementFlag.INSTRUCTION,) if is_prompt_injection(text) else ()
 
 
 def _is_bare_objection(text: str) -> bool:

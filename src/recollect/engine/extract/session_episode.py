@@ -10,8 +10,9 @@ there is no episode.
 from collections.abc import Sequence
 from datetime import datetime
 
-from recollect.domain.candidate import INSTRUCTION_FLAG, ExtractedStatement, VoicedSpan
+from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.memory import MemoryType
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.source import BLANKS, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import content_flags
@@ -97,7 +98,7 @@ def _first_sentence(content: str, turn: SourceTurn) -> Utterance | None:
 def _is_representative(utterance: Utterance) -> bool:
     """Return whether a sentence can represent its message: long enough, no prompt injection."""
     text = normalize_sentence(utterance.text)
-    return len(text.split()) >= MIN_WORDS and INSTRUCTION_FLAG not in content_flags(text)
+    return len(text.split()) >= MIN_WORDS and StatementFlag.INSTRUCTION not in content_flags(text)
 
 
 def _word_count(utterance: Utterance) -> int:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.domain.candidate import agent_author_note
 from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import MemoryType
 from recollect.domain.project import unknown_name_hint
@@ -76,7 +75,7 @@ def _row(hit: Hit | MessageHit) -> dict[str, Any]:
         "date": f"{memory.observed_at:%Y-%m-%d}",
         "why": one_line(hit.explanation, MAX_WHY_CHARS),
     }
-    if note := agent_author_note(memory):
+    if note := memory.provenance.author_note:
         row["note"] = note
     if hit.conflicts:
         row["conflicts"] = list(hit.conflicts)

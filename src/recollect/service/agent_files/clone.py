@@ -14,9 +14,9 @@ from typing import Any
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import BRANCHED_FROM, MERGED
 from recollect.domain.block import BlockAuthor
+from recollect.domain.change import Change, ChangeKind
 from recollect.domain.conversation import Message
 from recollect.domain.link import Relation
-from recollect.domain.memory import Change
 from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
@@ -69,14 +69,9 @@ def branch_agent(services: Services, request: BranchAgentRequest) -> Agent:
             },
         }
         parts = _with_origin(parts, origin)
-        return _insert_copy(tables, services, parts, name, branch_reason(agent.name))
+        return _insert_copy(tables, services, parts, name, f"branched from {agent.name}")
 
     return services.store.write(write)
-
-
-def branch_reason(name: str) -> str:
-    """Return the reason of the first version of a branch's blocks; a merge looks for it."""
-    return f"branched from {name}"
 
 
 def common_version(block_id: str, version: int, at: datetime) -> dict[str, Any]:
@@ -152,6 +147,7 @@ def memory_without_history(part: MemoryParts, reason: str, now: datetime) -> Mem
     created = Change(
         id="",
         memory_id=part.memory.id,
+        kind=ChangeKind.CREATED,
         before=None,
         after=part.memory.status,
         by="user",

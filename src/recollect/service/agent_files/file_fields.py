@@ -7,10 +7,10 @@ in the file (`$.blocks[3].block.limit`). This file knows no format.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from types import NoneType
-from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NoReturn, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -104,7 +104,8 @@ class DataclassFormat:
         if isinstance(content, RedactionResult):
             values["content"] = content.text
             values["redactions"] = content.redactions or values["redactions"]
-        nulls = {name: None for name, value in record if value is None and name != "effects"}
+        newer = {field.name for field in fields(cast(Any, kind)) if is_dataclass(field.default)}
+        nulls = {name: None for name, value in record if value is None and name not in newer}
         return kind(**values, **nulls, **self.left_out.get(kind, {}))
 
     def _field_type(self, name: str, annotation: Any) -> Any:
@@ -178,6 +179,29 @@ def texts(max_chars: int, *, max_items: int) -> Any:
 def member(kind: type[StrEnum], *, nullable: bool = False) -> Any:
     """Return the validator of a member of an enumeration."""
     return field_check(lambda name, value, _: parse_member(name, kind, value), nullable=nullable)
+
+
+def members(kind: type[StrEnum]) -> Any:
+    """Return the validator of a list of members of an enumeration."""
+
+    def check(name: str, value: Any, _: int) -> tuple[StrEnum, ...]:
+        if not isinstance(value, list):
+            raise InvalidInput("must be a list")
+        return tuple(parse_member(name, kind, item) for item in value)
+
+    return field_check(check)
+
+
+def calendar_day() -> Any:
+    """Return the validator of a day: 2026-11-18."""
+
+    def check(_: str, value: Any, __: int) -> date:
+        try:
+            return date.fromisoformat(value)
+        except (TypeError, ValueError):
+            raise InvalidInput("must be a day as text, such as 2026-11-18") from None
+
+    return field_check(check)
 
 
 def record_id(*, nullable: bool = False) -> Any:

@@ -6,7 +6,6 @@ twice are two agents. Projects, sources and shared blocks that are in the store 
 equal are used; if they differ, the store's stay as they are, and the conflict is returned.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,6 +15,7 @@ from recollect.clock import Clock
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
 from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.change import ChangeEffects
 from recollect.domain.project import Project, Repo, identity_of_repo, is_named_after
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
@@ -32,8 +32,6 @@ from recollect.store.protocol import Tables
 
 T = TypeVar("T")
 MARKED_AT_ONCE = 500
-
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -257,21 +255,11 @@ class AgentInsertion:
         )
         self._tables.memories.add(replace(memory, evidence=evidence))
         for change in part.changes:
-            # A reason may name another memory, for people; `effects` names those `undo` changes.
-            reason = _ID.sub(lambda id: memory_ids.get(id[0], id[0]), change.reason)
-            effects = replace(
-                change.effects,
-                superseded=tuple(
-                    memory_ids[id] for id in change.effects.superseded if id in memory_ids
-                ),
-                duplicate_of=memory_ids.get(change.effects.duplicate_of, ""),
-            )
             new_change = replace(
                 change,
                 id=self._clock.new_id(),
                 memory_id=memory.id,
-                reason=reason,
-                effects=effects,
+                effects=_with_new_ids(change.effects, memory_ids),
             )
             self._tables.memories.add_change(new_change)
 
@@ -291,6 +279,23 @@ class AgentInsertion:
             if (other.label, other.value) == (block.label, block.value)
         ]
         return min(equal, key=lambda other: other.id != block.id) if equal else None
+
+
+def _with_new_ids(effects: ChangeEffects, memory_ids: Mapping[str, str]) -> ChangeEffects:
+    """Return *effects* on the inserted memories; evidence and links have ids of their own here."""
+    return replace(
+        effects,
+        caused_by=memory_ids.get(effects.caused_by, ""),
+        superseded=tuple(memory_ids[id] for id in effects.superseded if id in memory_ids),
+        merged=tuple(memory_ids[id] for id in effects.merged if id in memory_ids),
+        evidence=(),
+        links=(),
+        confirmations=tuple(
+            replace(change, memory_id=memory_ids[change.memory_id])
+            for change in effects.confirmations
+            if change.memory_id in memory_ids
+        ),
+    )
 
 
 def _old_identity(project: Project, repos: Iterable[Repo]) -> str:

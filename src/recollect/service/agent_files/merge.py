@@ -29,7 +29,6 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.service import validate
 from recollect.service.agent_files.clone import (
-    branch_reason,
     common_version,
     link_to_originals,
     memory_without_history,
@@ -234,7 +233,8 @@ def _first_value(tables: Tables, pair: _AgentPair, label: str) -> str | None:
         if block is None or origin.get("agent_id") != trunk.id:
             continue
         first = tables.blocks.version(block.id, 1)
-        if first is not None and first.reason == branch_reason(str(origin.get("name"))):
+        # A block that was made later under the same label has a later first version.
+        if first is not None and first.changed_at == branch.created_at:
             return first.value
     return None
 

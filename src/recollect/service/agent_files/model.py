@@ -11,9 +11,10 @@ from datetime import datetime
 
 from recollect.domain.agent import Agent, AgentPinning
 from recollect.domain.block import Block, BlockVersion
+from recollect.domain.change import Change
 from recollect.domain.conversation import Conversation, Message, Pin, Summary
 from recollect.domain.link import Link, LinkEnd
-from recollect.domain.memory import Change, Memory
+from recollect.domain.memory import Memory
 from recollect.domain.project import ByPath, Project, Repo, parse_reference
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source

@@ -10,7 +10,7 @@ reference to nothing, a block over its limit) is refused here, with its place in
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from datetime import datetime
+from datetime import date
 from enum import StrEnum
 from functools import cache, partial
 from typing import Annotated, Any, NoReturn
@@ -20,12 +20,15 @@ from pydantic import BaseModel
 from recollect.domain import limits
 from recollect.domain.agent import Agent, AgentPinning
 from recollect.domain.block import Block, BlockVersion, check_limit
+from recollect.domain.change import Change, ChangeEffects
 from recollect.domain.conversation import Conversation, Message, Pin, Summary
 from recollect.domain.link import Link, LinkEnd
-from recollect.domain.memory import Change, Memory, Status
+from recollect.domain.memory import Memory, Status
 from recollect.domain.project import Project, Repo
+from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Redaction, Source
+from recollect.domain.transcript import Voice
 from recollect.errors import InvalidInput
 from recollect.service.agent_files.file_fields import (
     MAX_ID,
@@ -34,6 +37,9 @@ from recollect.service.agent_files.file_fields import (
     Label,
     Name,
     Version,
+    calendar_day,
+    member,
+    members,
     redacted,
     refuse,
     text,
@@ -43,6 +49,7 @@ from recollect.service.agent_files.file_fields import (
 )
 from recollect.service.agent_files.json_file import MAX_BYTES, to_json_bytes
 from recollect.service.agent_files.model import AgentParts, BlockParts, MemoryParts
+from recollect.service.agent_files.native_upgrade import upgrade_agent
 from recollect.service.agents import MAX_PROMPT
 from recollect.store.values import StoredSkill
 from recollect.text.fingerprint import sha256_hex
@@ -51,7 +58,7 @@ from recollect.text.redact import redact
 KIND = "agent"
 FORMAT = 1
 MAX_PATH = 4_096
-VOICES = frozenset({"", "user", "assistant", "tool", "system", "other"})
+VOICES = frozenset({"", *Voice})
 
 # What a value's place in the file says already, what is computed, and what belongs to the machine:
 # not in the file, and these values when it is read.
@@ -66,6 +73,8 @@ _LEFT_OUT: Mapping[type, Mapping[str, Any]] = {
     Pin: {"conversation_id": ""},
     Evidence: {"id": "", "memory_id": ""},
     Change: {"id": "", "memory_id": ""},
+    ChangeEffects: {"evidence": (), "links": ()},
+    Provenance: {"event_id": None},
     Link: {"id": "", "to_kind": LinkEnd.MEMORY},
     Source: {"sha256": ""},
     StoredSkill: {"id": "", "path": "", "sha256": ""},
@@ -90,11 +99,18 @@ _FORMAT = DataclassFormat(
         "alternatives": Annotated[
             Any, texts(limits.MAX_SUMMARY, max_items=limits.MAX_ALTERNATIVES)
         ],
-        "superseded": Annotated[Any, texts(MAX_ID, max_items=limits.MAX_SUMMARY)],
-        "duplicate_of": Annotated[str, text(MAX_ID)],
+        **dict.fromkeys(
+            ("superseded", "merged"),
+            Annotated[Any, texts(MAX_ID, max_items=limits.MAX_SUMMARY)],
+        ),
+        "caused_by": Annotated[str, text(MAX_ID)],
+        **dict.fromkeys(("policy_rule", "rule", "author"), _Short),
+        "flags": Annotated[Any, members(StatementFlag)],
+        "day": Annotated[Any, calendar_day()],
         **dict.fromkeys(("description", "summary", "rationale", "reason", "note"), _Medium),
         **dict.fromkeys(("model", "key", "session", "voice", "tool_call_id", "made_by"), _Short),
         "unconfirmed_author": _Short,
+        (Provenance, "voice"): Annotated[Any, member(Voice, nullable=True)],
         (Change, "by"): _Medium,
         (Change, "reason"): _Long,
         (Redaction, "kind"): _Short,
@@ -133,7 +149,7 @@ def read_agent(value: Mapping[str, Any], file: str) -> AgentParts:
             "pip install -U recollect",
         )
     # A redaction mark may be longer than the secret was, so stored texts may be over the limits.
-    record = validate_model(_agent_model(), records, file, text_slack=2)
+    record = validate_model(_agent_model(), upgrade_agent(records), file, text_slack=2)
     return _check(_FORMAT.build(AgentParts, record), partial(refuse, file))
 
 
@@ -150,7 +166,7 @@ def _dump(value: Any) -> Any:
             for field in fields(value)
             if field.name not in left_out
         }
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # a datetime is one too
         return value.isoformat()
     if isinstance(value, StrEnum):
         return value.value

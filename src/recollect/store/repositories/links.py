@@ -14,9 +14,14 @@ class LinkRepository(Repository):
 
     _statements = "links"
 
-    def add(self, link: Link) -> None:
-        """Store a link; an equal one is stored once."""
-        self._run("add_link", **field_values(link))
+    def add(self, link: Link) -> Link:
+        """Store a link and return it; an equal one that exists is returned instead."""
+        [stored] = self._all(_link, "add_link", **field_values(link))
+        return stored
+
+    def remove(self, link_ids: Sequence[str]) -> None:
+        """Delete some links; unknown ids are ignored."""
+        self._run("remove_links", ids=list(link_ids))
 
     def of_memory(self, memory_id: str) -> list[Link]:
         """Return the links of a memory in both directions, oldest first."""

@@ -5,10 +5,13 @@ from datetime import datetime
 from itertools import product
 from typing import Any
 
-from recollect.domain.memory import Change, Memory, MemoryType, Status
+from recollect.domain.change import Change
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence
+from recollect.domain.transcript import Voice
 from recollect.store.database_connection import (
     Row,
     RowShape,
@@ -30,8 +33,17 @@ _MEMORY = """
 id type scope status project_id repo_id agent_id session_id source_kind key title content summary
 rationale alternatives confidence redactions metadata observed_at confirmed_at created_at updated_at
 """
-_memory = field_shape(Memory, _MEMORY)
-_change = record_shape(Change, "id memory_id before after by reason at effects")
+_PROVENANCE: dict[str, Any] = {
+    "voice": Voice | None,
+    "flags": tuple[StatementFlag, ...],
+    "rule": str,
+    "event_id": str | None,
+    "session": str,
+    "author": str,
+    "dates": tuple[MentionedDate, ...],
+}
+_memory = field_shape(Memory, f"{_MEMORY} {' '.join(_PROVENANCE)}", **_PROVENANCE)
+_change = record_shape(Change, "id memory_id kind before after by reason at effects")
 _candidate = value_shape(int, str, Scope, str, MemoryType, Status, float, datetime, str | None)
 _time_and_id = value_shape(datetime, str)
 _time_and_item = value_shape(datetime, int)
@@ -46,7 +58,7 @@ class MemoryRepository(IndexedRepository):
         """Store a new memory with its evidence and tags, and index its words."""
         for evidence in memory.evidence:
             self.add_evidence(evidence)
-        values = field_values(memory, without=("tags", "evidence"))
+        values = _memory_values(memory) | field_values(memory.provenance)
         self._run("add_memory", **values, fingerprint=fingerprint(memory.content))
         for tag in memory.tags:
             self._run("add_tag", memory_id=memory.id, tag=tag)
@@ -76,7 +88,10 @@ class MemoryRepository(IndexedRepository):
             evidence[item.memory_id] = (*evidence.get(item.memory_id, ()), item)
         memories = {
             fields["id"]: Memory(
-                **fields, tags=tags.get(fields["id"], ()), evidence=evidence.get(fields["id"], ())
+                provenance=Provenance(**{name: fields.pop(name) for name in _PROVENANCE}),
+                tags=tags.get(fields["id"], ()),
+                evidence=evidence.get(fields["id"], ()),
+                **fields,
             )
             for fields in self._all(_memory, "memories", ids=ids)
         }
@@ -103,7 +118,7 @@ class MemoryRepository(IndexedRepository):
 
     def update_status(self, memory: Memory) -> None:
         """Store a memory's new status, confidence and times; its content never changes."""
-        self._run("update_status", **field_values(memory, without=("tags", "evidence")))
+        self._run("update_status", **_memory_values(memory))
 
     def add_change(self, change: Change) -> None:
         """Store one change of status."""
@@ -189,6 +204,10 @@ class MemoryRepository(IndexedRepository):
     def count_by_status(self) -> Mapping[str, int]:
         """Return how many memories have each status."""
         return dict(self._rows("count_by_status"))
+
+
+def _memory_values(memory: Memory) -> dict[str, Any]:
+    return field_values(memory, without=("tags", "evidence", "provenance"))
 
 
 def indexed_text(memory: Memory) -> str:

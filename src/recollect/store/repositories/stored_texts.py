@@ -33,7 +33,10 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "block_proposals": (("id",), ("value", "reason", "decision")),
     "memories": (
         ("id",),
-        ("content", "title", "summary", "rationale", "alternatives", "metadata"),
+        (
+            *("content", "title", "summary", "rationale", "alternatives", "metadata"),
+            *("author", "dates"),
+        ),
     ),
     "memory_changes": (("memory_id", "id"), ("reason",)),
     "memory_links": (("id",), ("note",)),
@@ -47,7 +50,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "projects": (("id",), ("name",)),
 }
 JSON_COLUMNS = frozenset(
-    {"parts", "tool_calls", "metadata", "alternatives", "payload"},
+    {"parts", "tool_calls", "metadata", "alternatives", "payload", "dates"},
 )
 _KINDS: Mapping[str, ItemKind] = {
     "messages": ItemKind.MESSAGE,

@@ -21,7 +21,7 @@ from recollect.errors import ImportRefused
 from recollect.store.bounded_steps import StepBudget
 from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite import retrieval_export
-from recollect.store.sqlite.row_conversion import parse_effects, to_json
+from recollect.store.sqlite.row_conversion import parse_dates, parse_effects, parse_flags, to_json
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
@@ -56,6 +56,7 @@ jobs.payload
 """
 _JSON_LISTS = """
 messages.parts messages.tool_calls sources.redactions memories.alternatives memories.redactions
+memories.flags memories.dates
 """
 JSON_TYPES: dict[str, type] = dict.fromkeys(_JSON_OBJECTS.split(), dict)
 JSON_TYPES |= dict.fromkeys(_JSON_LISTS.split(), list)
@@ -312,6 +313,9 @@ def check_row(table: str, row: ImportedRow) -> None:
         JobKind(row["kind"])  # raises for a step this version does not know
     if table == "memories" and not all(isinstance(x, str) for x in json.loads(row["alternatives"])):
         raise ValueError("alternatives of memories has the wrong shape")
+    if table == "memories":
+        parse_flags(row["flags"])
+        parse_dates(row["dates"])
     if table == "memory_changes" and "effects" in row:
         parse_effects(row["effects"])  # raises if it is not what `undo` relies on
 

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
-from recollect.domain.memory import NO_EFFECTS, ChangeEffects
+from recollect.clock import from_micros, to_micros
+from recollect.domain.change import NO_EFFECTS, ChangeEffects, ConfirmationChange
+from recollect.domain.provenance import MentionedDate, StatementFlag
 from recollect.domain.source import Redaction
 
 Row = tuple[Any, ...]
@@ -38,17 +41,62 @@ def effects_json(effects: ChangeEffects) -> str:
     if effects is NO_EFFECTS:
         return "{}"
     unset = vars(NO_EFFECTS)
-    return to_json({name: value for name, value in vars(effects).items() if value != unset[name]})
+    values = {name: value for name, value in vars(effects).items() if value != unset[name]}
+    if effects.confirmations:
+        values["confirmations"] = [_confirmation_values(item) for item in effects.confirmations]
+    return to_json(values)
 
 
 def parse_effects(text: str) -> ChangeEffects:
     """Return the effects stored as *text*; raises ValueError or TypeError if it is malformed."""
+    if text == "{}":
+        return NO_EFFECTS
     values = json.loads(text)
-    superseded = values.pop("superseded", [])
-    effects = ChangeEffects(**values, superseded=tuple(superseded))
-    confidence = effects.confidence_before
-    is_share = confidence is None or (type(confidence) in (int, float) and 0 <= confidence <= 1)
-    ids = (*superseded, effects.duplicate_of)
-    if not (isinstance(superseded, list) and is_share and all(isinstance(id, str) for id in ids)):
-        raise ValueError("effects of memory_changes has the wrong shape")
-    return effects
+    for name in ("superseded", "merged", "evidence", "links"):
+        ids = values.get(name, [])
+        if not (isinstance(ids, list) and all(isinstance(id, str) for id in ids)):
+            raise ValueError(f"{name} of the effects of a change must be a list of ids")
+        values[name] = tuple(ids)
+    for name in ("caused_by", "policy_rule"):
+        if not isinstance(values.get(name, ""), str):
+            raise ValueError(f"{name} of the effects of a change must be text")
+    confirmations = [_confirmation(*item) for item in values.pop("confirmations", ())]
+    return ChangeEffects(**values, confirmations=tuple(confirmations))
+
+
+def _confirmation_values(change: ConfirmationChange) -> list[Any]:
+    times = (change.confirmed_before, change.confirmed_after)
+    confidences = (change.confidence_before, change.confidence_after)
+    return [change.memory_id, *confidences, *(to_micros(moment) for moment in times)]
+
+
+def _confirmation(
+    memory_id: str, before: float, after: float, confirmed_before: int, confirmed_after: int
+) -> ConfirmationChange:
+    shares = all(type(share) in (int, float) and 0 <= share <= 1 for share in (before, after))
+    if not (shares and isinstance(memory_id, str)):
+        raise ValueError("a confidence in the effects of a change is not between 0 and 1")
+    return ConfirmationChange(
+        memory_id=memory_id,
+        confidence_before=before,
+        confidence_after=after,
+        confirmed_before=from_micros(confirmed_before),
+        confirmed_after=from_micros(confirmed_after),
+    )
+
+
+def dates_json(dates: Iterable[MentionedDate]) -> str:
+    """Return *dates* as JSON."""
+    return to_json([[mentioned.text, mentioned.day.isoformat()] for mentioned in dates])
+
+
+def parse_dates(text: str) -> tuple[MentionedDate, ...]:
+    """Return the dates in the JSON *text*; raises ValueError or TypeError if it is malformed."""
+    if text == "[]":
+        return ()
+    return tuple(MentionedDate(words, date.fromisoformat(day)) for words, day in json.loads(text))
+
+
+def parse_flags(text: str) -> tuple[StatementFlag, ...]:
+    """Return the flags in the JSON *text*; raises ValueError for an unknown one."""
+    return () if text == "[]" else tuple(StatementFlag(flag) for flag in json.loads(text))

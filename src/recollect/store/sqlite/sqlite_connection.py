@@ -16,13 +16,17 @@ from typing import Any, TypeVar, get_args, get_origin
 import apsw
 
 from recollect.clock import from_micros, to_micros
-from recollect.domain.memory import ChangeEffects
+from recollect.domain.change import ChangeEffects
+from recollect.domain.provenance import MentionedDate, StatementFlag
 from recollect.domain.source import Redaction
 from recollect.store.database_connection import Row, RowShape
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import (
+    dates_json,
     effects_json,
+    parse_dates,
     parse_effects,
+    parse_flags,
     parse_redactions,
     redactions_json,
     to_json,
@@ -39,6 +43,11 @@ _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     datetime: from_micros,
     ChangeEffects: parse_effects,
     bool: bool,
+}
+_LIST_PARSERS: Mapping[Any, Callable[[str], tuple[Any, ...]]] = {
+    Redaction: parse_redactions,
+    MentionedDate: parse_dates,
+    StatementFlag: parse_flags,
 }
 
 
@@ -108,8 +117,12 @@ def _converter(value_type: type) -> Callable[[Any], Any]:
 def _list_json(values: Collection[Any]) -> str:
     if not values:
         return "[]"
-    is_redactions = isinstance(next(iter(values)), Redaction)
-    return redactions_json(values) if is_redactions else to_json(values)
+    match next(iter(values)):
+        case Redaction():
+            return redactions_json(values)
+        case MentionedDate():
+            return dates_json(values)
+    return to_json(values)
 
 
 @cache
@@ -136,8 +149,8 @@ def _column_parser(hint: Any) -> Callable[[Any], Any] | None:
         parse = _column_parser(inner)
         return (lambda value: None if value is None else parse(value)) if parse else None
     if get_origin(hint) is tuple:
-        if get_args(hint)[0] is Redaction:
-            return parse_redactions
+        if (parse_list := _LIST_PARSERS.get(get_args(hint)[0])) is not None:
+            return parse_list
         return lambda text: () if not text or text == "[]" else tuple(json.loads(text))
     if get_origin(hint) is Mapping:
         return json.loads

@@ -4,7 +4,11 @@ VALUES (:id, :from_id, :relation, :to_kind, :to_id, :note,
         (SELECT project_id FROM memories WHERE id = :from_id),
         CASE :to_kind WHEN 'project' THEN :to_id ELSE (SELECT project_id FROM memories WHERE id = :to_id) END,
         :created_at)
-ON CONFLICT (from_id, relation, to_kind, to_id) DO UPDATE SET note = excluded.note WHERE excluded.note <> '';
+ON CONFLICT (from_id, relation, to_kind, to_id) DO UPDATE SET note = iif(excluded.note <> '', excluded.note, note)
+RETURNING id, from_id, relation, to_kind, to_id, note, created_at;
+
+-- remove_links: by their ids, given as a JSON list; unknown ids are ignored
+DELETE FROM memory_links WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- links_of: both directions
 SELECT id, from_id, relation, to_kind, to_id, note, created_at FROM memory_links

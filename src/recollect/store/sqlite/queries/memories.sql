@@ -8,10 +8,12 @@ DELETE FROM evidence WHERE id IN (SELECT value FROM json_each(:ids));
 -- add_memory: the record itself
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
                       "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
-                      redactions, metadata, observed_at, confirmed_at, created_at, updated_at)
+                      redactions, metadata, observed_at, confirmed_at, created_at, updated_at,
+                      voice, flags, rule, event_id, session, author, dates)
 VALUES (:id, :type, :scope, :status, :project_id, :repo_id, :agent_id, :session_id, :source_kind,
         :key, :title, :content, :summary, :rationale, :alternatives, :confidence, :fingerprint,
-        :redactions, :metadata, :observed_at, :confirmed_at, :created_at, :updated_at);
+        :redactions, :metadata, :observed_at, :confirmed_at, :created_at, :updated_at,
+        :voice, :flags, :rule, :event_id, :session, :author, :dates);
 
 -- add_tag: one label of a memory
 INSERT INTO memory_tags (memory_id, tag) VALUES (:memory_id, :tag);
@@ -19,7 +21,7 @@ INSERT INTO memory_tags (memory_id, tag) VALUES (:memory_id, :tag);
 -- memories: by their ids, given as a JSON list
 SELECT id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind, "key", title,
        content, summary, rationale, alternatives, confidence, redactions, metadata, observed_at, confirmed_at,
-       created_at, updated_at
+       created_at, updated_at, voice, flags, rule, event_id, session, author, dates
   FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- tags_of: of many memories at once
@@ -42,8 +44,8 @@ UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :
  WHERE id = :id;
 
 -- add_change: one change of status
-INSERT INTO memory_changes (id, memory_id, before, after, "by", reason, at, effects)
-VALUES (:id, :memory_id, :before, :after, :by, :reason, :at, :effects);
+INSERT INTO memory_changes (id, memory_id, kind, before, after, "by", reason, at, effects)
+VALUES (:id, :memory_id, :kind, :before, :after, :by, :reason, :at, :effects);
 
 -- remove_id_from_history: other memories keep their history, without the id of the forgotten memory
 UPDATE memory_changes
@@ -51,7 +53,7 @@ UPDATE memory_changes
  WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND (instr(reason, :id) OR instr(effects, :id));
 
 -- changes: oldest first
-SELECT id, memory_id, before, after, "by", reason, at, effects FROM memory_changes
+SELECT id, memory_id, kind, before, after, "by", reason, at, effects FROM memory_changes
  WHERE memory_id = :memory_id ORDER BY id;
 
 -- count_by_status: by status
@@ -66,8 +68,7 @@ SELECT confirmed_at, id FROM memories WHERE status = 'active' AND type = :type A
 
 -- count_extracted: what the engine extracted, and what a person rejected of it
 SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
-         SELECT 1 FROM memory_changes c WHERE c.memory_id = m.id AND c.before = 'inbox'
-            AND c.after = 'archived' AND c."by" <> 'engine')), 0)
+         SELECT 1 FROM memory_changes c WHERE c.memory_id = m.id AND c.kind = 'rejected')), 0)
   FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode';
 
 -- contents: of some ids, given as a JSON list

@@ -88,15 +88,16 @@ UPDATE block_proposals SET value = coalesce(:value, value), reason = coalesce(:r
  WHERE id = :id;
 
 -- memories: keys and texts of all rows
-SELECT id, content, title, summary, rationale, alternatives, metadata FROM memories;
+SELECT id, content, title, summary, rationale, alternatives, metadata, author, dates FROM memories;
 
 -- memories_row: the texts of one row
-SELECT content, title, summary, rationale, alternatives, metadata FROM memories WHERE id = :id;
+SELECT content, title, summary, rationale, alternatives, metadata, author, dates FROM memories WHERE id = :id;
 
 -- set_memories: other texts in one row; NULL: the text stays
 UPDATE memories SET content = coalesce(:content, content), title = coalesce(:title, title),
        summary = coalesce(:summary, summary), rationale = coalesce(:rationale, rationale),
        alternatives = coalesce(:alternatives, alternatives), metadata = coalesce(:metadata, metadata),
+       author = coalesce(:author, author), dates = coalesce(:dates, dates),
        fingerprint = coalesce(:fingerprint, fingerprint)
  WHERE id = :id;
 
