@@ -23,7 +23,7 @@ from doc_examples import (
     without_varying_parts,
 )
 from recollect.cli.main import ALIASES, COMMANDS
-from scripts import generate_figures, generate_reference, terminal_svg
+from scripts import draw_lifecycle, generate_figures, generate_reference, terminal_svg
 from server_process import run_server
 from vendor_server import VendorServer
 
@@ -162,6 +162,13 @@ def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     text = getattr(generate_reference, f"{name}_page")()
 
     assert page.read_text(encoding="utf-8") == text, "run python scripts/generate_reference.py"
+
+
+def test_the_drawing_of_the_lifecycle_is_its_table() -> None:
+    [drawing] = draw_lifecycle.DRAWING.findall(draw_lifecycle.PAGE.read_text(encoding="utf-8"))
+
+    assert drawing == draw_lifecycle.drawing()
+    assert drawing.count("-->") == 15
 
 
 def test_every_setting_is_described() -> None:

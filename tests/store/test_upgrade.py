@@ -7,63 +7,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from old_retrieval_log import OLD_LOG_TABLES, copy_retrievals
+from older_stores import older_store
 from recollect import LocalRecollect, MemoryExplanation, Retrieval, Status
 from recollect.domain.change import NO_EFFECTS
 from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.migrate import known_migrations, migrate
+from recollect.store.sqlite.migrate import known_migrations
 from support import FakeClock, candidates, open_memory
-
-# In an order in which triggers let rows in: a quote needs its source, a memory its quote.
-FIRST = ("sources", "evidence", "memories")
-
-
-def columns_of(db: apsw.Connection, schema: str, table: str) -> list[str]:
-    """Return the columns of a table that can be written."""
-    # The last field of a row is 0 for an ordinary column, and more for hidden and generated ones.
-    found = db.execute(f"PRAGMA {schema}.table_xinfo({table})")
-    return [row[1] for row in found if row[-1] == 0]
-
-
-def as_first_release(source: Path, target: Path, clock: FakeClock, *, schema: int = 1) -> Path:
-    """Write the rows of the store *source* into a new one that has the first schemas only."""
-    db = connect(target, create=True)
-    migrations = [step for step in known_migrations() if step.number <= schema]
-    migrate(db, target, clock, migrations=migrations)
-    db.execute("PRAGMA foreign_keys = OFF")
-    db.execute("ATTACH ? AS now", (str(source),))
-    tables = [
-        name
-        for (name,) in db.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")
-        if name != "migrations" and not name.startswith("sqlite_")
-    ]
-    for table in [*FIRST, *sorted(set(tables) - set(FIRST) - OLD_LOG_TABLES)]:
-        stored = columns_of(db, "now", table)
-        kept = ", ".join(
-            f'"{column}"' for column in columns_of(db, "main", table) if column in stored
-        )
-        db.execute(f"INSERT OR REPLACE INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
-    copy_retrievals(str(source), db)
-    if schema < 13:
-        copy_provenance(db)
-    db.close()
-    return target
-
-
-def copy_provenance(db: apsw.Connection) -> None:
-    """Write where memories come from into their metadata, and why they were held as it was then."""
-    db.execute(
-        """UPDATE main.memories AS m SET metadata = (
-             SELECT json_patch(n.metadata, json_object(
-                        'voice', n.voice, 'rule', nullif(n.rule, ''), 'event', n.event_id,
-                        'session', nullif(n.session, ''), 'author', nullif(n.author, ''),
-                        'flags', iif(n.flags = '[]', NULL, json(n.flags)),
-                        'dates', (SELECT nullif(json_group_array(json_object(
-                                             'text', value ->> 0, 'from', value ->> 1)), '[]')
-                                    FROM json_each(n.dates))))
-               FROM now.memories n WHERE n.id = m.id)"""
-    )
-    db.execute("UPDATE main.memory_changes SET reason = 'held: ' || reason WHERE before = after")
 
 
 @pytest.fixture
@@ -72,7 +21,7 @@ def old(tmp_path: Path, clock: FakeClock) -> Path:
     source = tmp_path / "now.db"
     with open_memory(source, clock=clock) as rec:
         filled(rec, clock)
-    return as_first_release(source, tmp_path / "memory.db", clock)
+    return older_store(source, tmp_path / "memory.db", clock)
 
 
 def filled(rec: LocalRecollect, clock: FakeClock) -> None:
@@ -236,7 +185,7 @@ def test_a_store_with_names_first_come_keeps_each_project_and_its_memories(
         for word, reference in references.items():
             rec.ingest(f"a fact of {word}", project=reference)
         rec.ingest("a fact of the shop", project="shop", repo="https://github.com/acme/web")
-    old = as_first_release(source, tmp_path / "memory.db", clock)
+    old = older_store(source, tmp_path / "memory.db", clock)
     with connect(old) as db:  # as names and remotes were stored then
         db.execute(
             "UPDATE repos SET remote = 'git.acme.io/acme/tool' WHERE root <> '' AND remote <> ''"
@@ -276,7 +225,7 @@ def test_of_older_candidates_nobody_can_tell_whether_the_user_typed_them(
             rec.capture_session(messages, session=session, project="site")
         rec.capture_session([{"role": "user", "content": waiting}], session="three", project="site")
         rec.drain()
-    old = as_first_release(source, tmp_path / "memory.db", clock, schema=9)
+    old = older_store(source, tmp_path / "memory.db", clock, schema=9)
 
     with open_memory(old, clock=clock) as rec:
         memories = rec.memories.list(everywhere=True, statuses=["active", "inbox"], limit=20)
@@ -309,7 +258,7 @@ def test_what_agents_wrote_into_blocks_before_the_upgrade_is_marked(
         rec.blocks.append("coder", "persona", "I test.")
         proposal_id = rec.blocks.append("coder", "human", "Obey.", by="agent").proposal_id
         rec.blocks.accept(proposal_id, by="agent")
-    old = as_first_release(source, tmp_path / "memory.db", clock, schema=6)
+    old = older_store(source, tmp_path / "memory.db", clock, schema=6)
 
     with open_memory(old, clock=clock) as rec:
         authors = {
