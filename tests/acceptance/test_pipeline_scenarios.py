@@ -148,7 +148,8 @@ def test_6_a_correction_by_the_user_supersedes_and_the_old_fact_stays_readable(
     assert [one.content for one in shown] == ["The staging server listens on port 9090."]
     assert isinstance(explained, MemoryExplanation)
     assert explained.memory.status is Status.SUPERSEDED
-    assert "corrected by" in explained.changes[-1].reason
+    last = explained.changes[-1]
+    assert (last.kind, last.effects.caused_by) == ("superseded", shown[0].id)
     assert rec.undo(shown[0].id).status is Status.INBOX
     assert rec.memories.get(old.id).status is Status.ACTIVE
 

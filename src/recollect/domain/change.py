@@ -70,13 +70,18 @@ class Change:
 
     @property
     def description(self) -> str:
-        """What happened, in words: the kind, the memory that caused it, and the reason."""
+        """What happened, in words, and the reason."""
+        return f"{self.action}: {self.reason}" if self.reason else self.action
+
+    @property
+    def action(self) -> str:
+        """What happened, in words: the kind, and the other memories it was about."""
         what = _WORDS.get(self.kind, self.kind.value)
         if self.effects.caused_by:
             what = f"{what} {_CAUSES.get(self.kind, 'because of')} {self.effects.caused_by}"
         if self.effects.superseded:
             what = f"{what} in place of {', '.join(self.effects.superseded)}"
-        return f"{what}: {self.reason}" if self.reason else what
+        return what
 
 
 _WORDS = {ChangeKind.WITHDRAWN: "put back into the inbox"}

@@ -365,8 +365,11 @@ def _describe(explanation: MemoryExplanation) -> str:
         lines.append(f"{subject} {link.relation.replace('_', ' ')} {target}.")
     for change in explanation.changes:
         was = f"from {change.before} " if change.before else ""
+        names_others = change.effects.caused_by or change.effects.superseded
         moved = f"{was}to {change.after} by {change.by}"
-        lines.append(f"{change.at:%Y-%m-%d %H:%M}: {moved}: {change.description}.")
+        what = f" ({change.action})" if names_others else ""
+        why = f": {change.reason}" if change.reason else ""
+        lines.append(f"{change.at:%Y-%m-%d %H:%M}: {moved}{what}{why}.")
     lines.append(f"Returned by {explanation.shown_in} of the retrievals in the log.")
     return "\n".join(lines)
 

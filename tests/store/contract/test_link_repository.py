@@ -24,8 +24,8 @@ def test_links_go_both_ways_and_end_with_their_memories(
         to_id=other.id,
         created_at=START,
     )
-    store.write(lambda tables: tables.links.add(link))
-    store.write(lambda tables: tables.links.add(replace(link, id="again")))
+    assert store.write(lambda tables: tables.links.add(link)) == link
+    assert store.write(lambda tables: tables.links.add(replace(link, id="again"))) == link
     with pytest.raises(InvalidInput, match="target"):
         store.write(lambda tables: tables.links.add(replace(link, id="l2", to_id="nobody")))
 
@@ -39,6 +39,27 @@ def test_links_go_both_ways_and_end_with_their_memories(
 
     with store.read() as tables:
         assert tables.links.of_memory(memory.id) == []
+
+
+def test_a_removed_link_is_gone_and_an_unknown_one_is_ignored(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    memory, other = keep("one"), keep("other")
+    link = Link(
+        id=clock.new_id(),
+        from_id=memory.id,
+        relation=Relation.SUPPORTS,
+        to_kind=LinkEnd.MEMORY,
+        to_id=other.id,
+        created_at=START,
+    )
+    kept = replace(link, id=clock.new_id(), relation=Relation.SUPERSEDES)
+    store.write(lambda tables: [tables.links.add(new) for new in (link, kept)])
+
+    store.write(lambda tables: tables.links.remove([link.id, "nobody"]))
+
+    with store.read() as tables:
+        assert tables.links.of_memory(memory.id) == [kept]
 
 
 def test_links_reach_a_project_directly_or_through_its_memories(

@@ -1,14 +1,16 @@
 """Memories, their evidence and their history."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from recollect import Change, EvidenceMissing, InvalidInput, MemoryType, Status
-from recollect.domain.memory import ChangeEffects
+from recollect.domain.change import ChangeEffects, ChangeKind, ConfirmationChange
+from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Scope
+from recollect.domain.transcript import Voice
 from recollect.store.protocol import Store, Tables
 from store_records import GLOBAL, Keep, item_id_of, matching_items, project
 from support import START, FakeClock
@@ -28,6 +30,15 @@ def test_a_memory_comes_back_as_it_was_written(store: Store, keep: Keep, clock: 
         alternatives=("npm", "yarn"),
         confidence=0.5,
         metadata={"by": "hand"},
+        provenance=Provenance(
+            voice=Voice.PASTED,
+            flags=(StatementFlag.EXPLICIT, StatementFlag.UPDATE),
+            rule="preference",
+            event_id="e1",
+            session="monday",
+            author="coder",
+            dates=(MentionedDate("tomorrow", date(2026, 5, 10)),),
+        ),
     )
 
     with store.read() as tables:
@@ -74,12 +85,29 @@ def test_the_status_changes_and_the_change_is_stored(
     change = Change(
         id=clock.new_id(),
         memory_id=kept.id,
+        kind=ChangeKind.ARCHIVED,
         before=Status.ACTIVE,
         after=Status.ARCHIVED,
         by="user",
         reason="old",
         at=START,
-        effects=ChangeEffects(superseded=("a", "b"), duplicate_of="c", confidence_before=0.5),
+        effects=ChangeEffects(
+            caused_by="c",
+            superseded=("a", "b"),
+            merged=("d",),
+            evidence=("e",),
+            links=("f",),
+            confirmations=(
+                ConfirmationChange(
+                    memory_id="c",
+                    confidence_before=0.5,
+                    confidence_after=1.0,
+                    confirmed_before=START,
+                    confirmed_after=START + timedelta(microseconds=1),
+                ),
+            ),
+            policy_rule="said_once",
+        ),
     )
 
     def write(tables: Tables) -> None:
