@@ -291,3 +291,20 @@ def test_lost_projects_repos_agents_and_conversations_are_named_rescued(
     assert (conversation["agent_id"], conversation["started_at"]) == ("a1", 5)
     assert placeholders.make("repos", "repo-1", {}) is None
     assert placeholders.make("jobs", "j1", {}) is None
+
+
+def test_an_unreadable_origin_is_replaced_by_the_least_trusted_one() -> None:
+    damaged = memory(voice="usdr", flags='["expmicit"]', dates='[["tomorrow"]]', metadata="{}")
+
+    row, changes = make_valid("memories", damaged, [])
+
+    assert (row["voice"], row["flags"], row["dates"]) == ("other", '["instruction-like"]', "[]")
+    assert changes == [f"{name} was not readable" for name in ("voice", "flags", "dates")]
+
+
+def test_unreadable_effects_of_a_change_are_none() -> None:
+    change = {"memory_id": "m1", "id": "c1", "after": "inbox", "at": NOW, "effects": '{"linkt":[]}'}
+
+    row, changes = make_valid("memory_changes", change, [])
+
+    assert (row["effects"], changes) == ("{}", ["effects was not readable"])

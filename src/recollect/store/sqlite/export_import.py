@@ -314,8 +314,8 @@ def check_row(table: str, row: ImportedRow) -> None:
     if table == "memories" and not all(isinstance(x, str) for x in json.loads(row["alternatives"])):
         raise ValueError("alternatives of memories has the wrong shape")
     if table == "memories":
-        parse_flags(row["flags"])
-        parse_dates(row["dates"])
+        parse_flags(row.get("flags", "[]"))
+        parse_dates(row.get("dates", "[]"))
     if table == "memory_changes" and "effects" in row:
         parse_effects(row["effects"])  # raises if it is not what `undo` relies on
 

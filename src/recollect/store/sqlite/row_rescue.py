@@ -15,15 +15,26 @@ from typing import Any
 import apsw
 
 from recollect.clock import from_micros
+from recollect.domain.provenance import StatementFlag
+from recollect.domain.transcript import Voice
 from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.sqlite.btree_reader import RawRow, StorageType
 from recollect.store.sqlite.export_import import JSON_TYPES, check_row
+from recollect.store.sqlite.row_conversion import parse_dates, parse_effects, parse_flags
 from recollect.store.sqlite.table_layout import TableLayout
 from recollect.text.fingerprint import fingerprint, sha256_hex
 
 HASHED_TABLES = frozenset({"sources", "files", "skills"})  # with the SHA-256 of their content
 MAX_CORRECTED_BYTES = 8_192  # trying every bit of a longer content takes too long
 _EMPTY_JSON: Mapping[type, str] = {dict: "{}", list: "[]"}
+
+# What stands in for a value that no reader understands; of provenance the least trusted one.
+_REPLACEMENTS: Mapping[tuple[str, str], tuple[Callable[[str], object], str]] = {
+    ("memories", "voice"): (lambda voice: voice and Voice(voice), Voice.OTHER.value),
+    ("memories", "flags"): (parse_flags, f'["{StatementFlag.INSTRUCTION}"]'),
+    ("memories", "dates"): (parse_dates, "[]"),
+    ("memory_changes", "effects"): (parse_effects, "{}"),
+}
 
 RowMap = dict[str, Any]
 Changes = list[str]
@@ -65,12 +76,24 @@ def make_valid(
         if name.endswith("_at") and isinstance(value, int) and not _is_moment(value):
             row[name] = next((moment for moment in _other_moments(row, name)), 0)
             changes.append(f"{name} was not a time")
+    for (name_of_table, name), (parse, replacement) in _REPLACEMENTS.items():
+        if table == name_of_table and name in row and not _is_readable(parse, row[name]):
+            row[name] = replacement
+            changes.append(f"{name} was not readable")
     if table == "retrievals" and isinstance(row.get("content"), bytes):
         unpack(
             PackedRetrieval(**{field.name: row[field.name] for field in fields(PackedRetrieval)})
         )
     check_row(table, row)  # raises ValueError for what is still wrong
     return row, changes
+
+
+def _is_readable(parse: Callable[[str], object], value: Any) -> bool:
+    try:
+        parse(value)
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return True
 
 
 def _check_content(row: RowMap, changes: Changes) -> None:
