@@ -22,6 +22,7 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
+from recollect.domain.file import FileWindow
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Hit, Parts
 from recollect.domain.scope import Scope
@@ -184,6 +185,53 @@ def test_unused_shares_flow_on() -> None:
     ]
     assert 0.5 * 2_000 <= history.tokens <= 0.95 * 2_000
     assert len(with_history.citations) < len(alone.citations)
+
+
+@pytest.mark.parametrize("form", list(BundleFormat))
+def test_the_system_prompt_and_the_persona_are_never_cut_for_memories(form: BundleFormat) -> None:
+    persona = "I am the keeper of the harbour and I answer briefly. " * 25
+    human = "The user keeps a log of every ship. " * 60
+    inputs = BundleInput(
+        system_prompt="Be careful with the lamps. " * 40,
+        blocks=(_block("human", human), _block("persona", persona)),
+        hits=memories([f"fact {n} " + "and more of it " * 20 for n in range(40)]),
+        history=tuple(message(n, "word " * 50) for n in range(40)),
+    )
+
+    bundle = assemble_bundle(inputs, BundleOptions(budget_tokens=1_000, count=COUNT, form=form))
+
+    assert inputs.system_prompt in bundle.prefix
+    assert persona in bundle.prefix
+    assert human not in bundle.prefix
+
+
+def _block(label: str, value: str) -> Block:
+    return Block(
+        id=label,
+        label=label,
+        value=value,
+        scope=Scope.AGENT,
+        created_at=START,
+        updated_at=START,
+    )
+
+
+def test_open_files_have_their_share_and_the_last_used_stands_first() -> None:
+    files = tuple(
+        FileWindow(path=f"/w/{name}.py", first_line=1, last_line=9, total_lines=9, text=text)
+        for name, text in [("huge", "x = 1\n" * 2_000), ("small", "y = 2\n" * 9)]
+    )
+    hits = memories([f"fact {n} " + "and more of it " * 20 for n in range(40)])
+    options = BundleOptions(budget_tokens=2_000, count=COUNT)
+
+    bundle = assemble_bundle(BundleInput(hits=hits, open_files=files), options)
+
+    tokens = {section.name: section.tokens for section in bundle.sections}
+    assert "/w/small.py, lines 1 to 9 of 9:\ny = 2" in bundle.text
+    assert bundle.text.index("/w/small.py") < bundle.text.index("/w/huge.py")
+    assert 0.05 * 2_000 < tokens[SectionName.OPEN_FILES] < 0.3 * 2_000
+    assert bundle.citations
+    assert ("file", "/w/huge.py") in {(item.kind, item.item_id) for item in bundle.dropped}
 
 
 def test_shares_can_be_divided_anew() -> None:

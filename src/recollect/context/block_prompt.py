@@ -59,14 +59,14 @@ def compile_blocks_as_markdown(
 ) -> CompiledBlocks:
     """Return the non-empty *blocks* under Markdown headings; a block that is too long is cut."""
     text = "## Memory"
-    included: list[Block] = []
+    parts: dict[str, str] = {}
     omitted: list[tuple[Block, str]] = []
-    for block in blocks:
-        if block.hidden or not block.value:
-            continue
+    visible = [block for block in blocks if block.value and not block.hidden]
+    for block in sorted(visible, key=lambda block: block.label not in PRIORITY_LABELS):
         note = authorship_note(block)
         mark = f"({escape_fence_tags(note)})\n" if note else ""
-        heading, value = f"{text}\n\n### {block.label}\n{mark}", escape_fence_tags(block.value)
+        start = f"\n\n### {block.label}\n{mark}"
+        heading, value = f"{text}{start}", escape_fence_tags(block.value)
 
         def fits(value: str, heading: str = heading) -> bool:
             return count(f"{heading}{value}\n\n") <= budget
@@ -79,8 +79,10 @@ def compile_blocks_as_markdown(
                 continue
             omitted.append((block, f"budget: cut to {len(value)} of {length} characters"))
         text = heading + value
-        included.append(block)
-    return CompiledBlocks(text if included else "", tuple(included), tuple(omitted))
+        parts[block.id] = start + value
+    included = tuple(block for block in visible if block.id in parts)
+    body = "".join(parts[block.id] for block in included)
+    return CompiledBlocks(f"## Memory{body}" if included else "", included, tuple(omitted))
 
 
 def truncate_to_fit(value: str, fits: Callable[[str], bool]) -> str:

@@ -3,9 +3,10 @@ Assemble a bundle: the context text for a model call, within a token budget.
 
 Order of the text. First the part that stays the same from call to call: the system prompt and the
 blocks (tiers 1 and 2). Their token limit does not depend on search results. Then, inside a fence,
-what the task needs: the conversation's summary, pins, memories, earlier messages, topics and the
-current file (tiers 3 and 4). Last the metadata, which changes with every call. The most recent
-messages of the conversation are returned separately. Everything omitted is listed with a reason.
+what the task needs: the conversation's summary, pins, memories, earlier messages, topics, the
+current file and the open files (tiers 3 and 4). Last the metadata, which changes with every call.
+The most recent messages of the conversation are returned separately. Everything omitted is listed
+with a reason.
 
 Pure: the same input gives the same bytes.
 """
@@ -18,10 +19,12 @@ from recollect.context.block_prompt import CompiledBlocks, PromptMetadata
 from recollect.context.earlier_messages import MAX_SHARE, BundleLine, select_messages, token_needs
 from recollect.context.history_window import last_messages_within, message_size
 from recollect.context.memory_lines import SelectedMemories, one_line, select_memories
+from recollect.context.open_file_lines import open_files_cost, select_open_files
 from recollect.context.token_budget import BudgetShares, TokenCounter, TokenRequest, allocate_tokens
 from recollect.domain.block import Block
 from recollect.domain.context_bundle import Bundle, BundleFormat, DroppedItem, Section, SectionName
 from recollect.domain.conversation import Message, MessageHit, Pin, Summary
+from recollect.domain.file import FileWindow
 from recollect.domain.retrieval import Hit
 from recollect.text.fence import escape_fence_tags, fence_text
 
@@ -35,15 +38,19 @@ TITLES: dict[SectionName, str] = {
     SectionName.MESSAGES: "Said before",
     SectionName.TOPICS: "Earlier conversations",
     SectionName.FILE: "The current file",
+    SectionName.OPEN_FILES: "Open files",
 }
 # How the relevant part divides its tokens; unused tokens go to the others in this order.
 RELEVANT = (
-    (SectionName.PINS, 0.25),
-    (SectionName.FACTS, 0.45),  # the memories of every section
+    (SectionName.PINS, 0.20),
+    (SectionName.FACTS, 0.40),  # the memories of every section
     (SectionName.MESSAGES, 0.15),
-    (SectionName.TOPICS, 0.10),
+    (SectionName.TOPICS, 0.05),
     (SectionName.FILE, 0.05),
+    (SectionName.OPEN_FILES, 0.15),
 )
+
+FRAME_TOKENS = 16  # what rendering blocks together may add
 
 SHARES = BudgetShares()
 NO_BLOCKS = CompiledBlocks("")
@@ -62,6 +69,7 @@ class BundleInput:
     messages: tuple[MessageHit, ...] = ()
     topics: tuple[BundleLine, ...] = ()
     file: tuple[BundleLine, ...] = ()
+    open_files: tuple[FileWindow, ...] = ()  # last used last
     history: tuple[Message, ...] | None = None  # None: no conversation
     older: int = 0  # number of messages before the history that were not loaded
     metadata: PromptMetadata | None = None
@@ -117,10 +125,14 @@ def _add_stable_part(inputs: BundleInput, options: BundleOptions) -> _BundleDraf
     room = int((shares.system + shares.blocks + free) * budget)
     dropped: list[DroppedItem] = []
     system = inputs.system_prompt
-    if system and count(system) > usable // 2:
-        system = _truncate(system, usable // 2, count)
+    if system and count(system) > usable:
+        system = _truncate(system, usable, count)
         dropped.append(DroppedItem(kind="system", item_id="system_prompt", reason="budget: cut"))
-    left = max(min(room, usable) - (count(system) if system else 0), 0)
+    unused = max(usable - (count(system + "\n\n") if system else 0), 0)
+    # The system prompt and the persona are never cut in favour of memories or messages.
+    priority = [block for block in inputs.blocks if block.label in block_prompt.PRIORITY_LABELS]
+    needed = count(_blocks(priority, options, unused).text) + FRAME_TOKENS if priority else 0
+    left = min(max(room - (usable - unused), needed), unused)
     compiled = _blocks(inputs.blocks, options, left)
     for block, reason in compiled.omitted:
         dropped.append(DroppedItem(kind="block", item_id=block.id, reason=reason))
@@ -185,6 +197,7 @@ def _add_relevant_part(
     candidates, hits, count = _other_lines(inputs), inputs.hits, options.count
     costs = {name: _section_cost(lines, name, count) for name, lines in candidates.items()}
     costs[SectionName.MESSAGES] = _messages_cost(inputs, options)
+    costs[SectionName.OPEN_FILES] = _open_files_cost(inputs, options)
     memories = select_memories(hits, budget=room, whole=whole, count=count)
     costs[SectionName.FACTS] = memories.tokens
     requests = [TokenRequest(name, share, costs.get(name, 0)) for name, share in RELEVANT]
@@ -201,6 +214,11 @@ def _add_relevant_part(
             else:
                 reason = f"budget: {cost} tokens did not fit"
                 dropped.append(DroppedItem(kind=_KINDS[name], item_id=item_id, reason=reason))
+    if inputs.open_files:
+        left = rooms[SectionName.OPEN_FILES] - count(_heading(SectionName.OPEN_FILES))
+        files, cut = select_open_files(inputs.open_files, room=left, count=count)
+        selected |= {SectionName.OPEN_FILES: files} if files else {}
+        dropped += cut
     if inputs.messages:
         left = rooms[SectionName.MESSAGES] - count(_heading(SectionName.MESSAGES))
         most = _max_message_tokens(options)
@@ -218,6 +236,7 @@ _KINDS = {
     SectionName.MESSAGES: "message",
     SectionName.TOPICS: "conversation",
     SectionName.FILE: "file",
+    SectionName.OPEN_FILES: "file",
 }
 
 
@@ -261,7 +280,12 @@ def _render_volatile(draft: _BundleDraft, form: BundleFormat) -> str:
 
 def _smaller_draft(draft: _BundleDraft) -> _BundleDraft | None:
     """Return *draft* without its least important part, or None if nothing can be dropped."""
-    for name in (SectionName.TOPICS, SectionName.FILE, SectionName.MESSAGES):
+    for name in (
+        SectionName.TOPICS,
+        SectionName.FILE,
+        SectionName.OPEN_FILES,
+        SectionName.MESSAGES,
+    ):
         if draft.lines.get(name):
             return _without_last(draft, name)
     if draft.memories.by_section:
@@ -330,7 +354,8 @@ def _relevant_cost(inputs: BundleInput, options: BundleOptions, left: int) -> in
     lines, count = _other_lines(inputs), options.count
     others = sum(_section_cost(entries, name, count) for name, entries in lines.items())
     memories = select_memories(inputs.hits, budget=left, whole=left, count=count)
-    return others + _messages_cost(inputs, options) + memories.tokens
+    said_and_open = _messages_cost(inputs, options) + _open_files_cost(inputs, options)
+    return others + said_and_open + memories.tokens
 
 
 def _section_cost(lines: Sequence[BundleLine], name: SectionName, count: TokenCounter) -> int:
@@ -343,6 +368,13 @@ def _messages_cost(inputs: BundleInput, options: BundleOptions) -> int:
     limit = _max_message_tokens(options)
     needs = token_needs(inputs.messages, most=limit, form=options.form, count=options.count)
     return options.count(_heading(SectionName.MESSAGES)) + sum(needs)
+
+
+def _open_files_cost(inputs: BundleInput, options: BundleOptions) -> int:
+    if not inputs.open_files:
+        return 0
+    cost = options.count(_heading(SectionName.OPEN_FILES))
+    return cost + open_files_cost(inputs.open_files, options.count)
 
 
 def _max_message_tokens(options: BundleOptions) -> int:

@@ -23,6 +23,7 @@ class SectionName(StrEnum):
     MESSAGES = "messages"
     TOPICS = "topics"
     FILE = "file"
+    OPEN_FILES = "open_files"
     METADATA = "metadata"
     HISTORY = "history"
 

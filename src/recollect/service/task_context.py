@@ -3,8 +3,8 @@ Assemble the context bundle for a task: read every tier, keep within the budget,
 
 Tier 1 (always): system prompt, persona, loaded skills. Tier 2: the blocks of the project and
 global ones. Tier 3 (for this task): memories, earlier messages, recent conversations, the current
-file and its history. Tier 4: pins, and the project's decisions. context/bundle.py decides what
-fits; this file only reads.
+file and its history, the open files. Tier 4: pins, and the project's decisions. context/bundle.py
+decides what fits; this file only reads.
 """
 
 from collections.abc import Sequence
@@ -41,11 +41,13 @@ from recollect.service.block_lookup import BlockPlace, resolve_place, visible_bl
 from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git_checkout import find_checkout
+from recollect.service.files import list_open_files
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.token_counter import counter_for
+from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
@@ -139,6 +141,7 @@ def _bundle_input(
     request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
     asked_at = request.asked_at or services.clock.now()
     file = _file_lines(services, request)  # runs git, so not inside a transaction
+    open_files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
     with services.store.read() as tables:
         history: tuple[Message, ...] | None = None
         in_context = 0
@@ -163,6 +166,7 @@ def _bundle_input(
         messages=messages,
         topics=topics,
         file=file,
+        open_files=tuple(open_files),
         history=history,
         older=in_context - len(history or ()),
         metadata=metadata,
