@@ -119,7 +119,7 @@ def test_6_two_contradictory_facts_from_two_sessions_coexist_with_status_and_evi
     bundle = rec.context_for("which port does the staging server listen on?", project="site")
 
     assert [rival.id for rival in waiting.conflicts] == [old.id]
-    assert "speaks against something known" in waiting.why
+    assert "contradicts an existing memory" in waiting.why
     assert list(hits) == [waiting.memory.id, old.id]  # the newer one first, both shown
     assert hits[old.id].conflicts == (waiting.memory.id,)
     assert all(hit.memory.status is Status.ACTIVE for hit in hits.values())

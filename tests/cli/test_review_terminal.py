@@ -303,7 +303,7 @@ def test_a_rival_is_shown_and_x_puts_the_candidate_in_its_place(
 
     assert window.ends() == 0
     assert "contradicts: The staging server listens on port 8080. (active)" in shown
-    assert "held: it speaks against something known" in shown
+    assert "held: it contradicts an existing memory" in shown
     assert "1 kept, 0 rejected; 0 left in the inbox." in window.shown
     assert status_of(store, [old.id, new.id]) == ["superseded", "active"]
 

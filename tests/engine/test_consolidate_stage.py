@@ -488,7 +488,7 @@ def test_what_speaks_against_something_known_waits_and_says_so(rec: LocalRecolle
 
     [waiting] = rec.inbox.list()
     assert [rival.content for rival in waiting.conflicts] == [PORT]
-    assert "speaks against something known" in waiting.why
+    assert "contradicts an existing memory" in waiting.why
 
 
 def test_a_decision_with_its_reason_waits_where_it_speaks_against_another(

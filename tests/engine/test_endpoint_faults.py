@@ -618,7 +618,7 @@ def test_a_claim_that_rests_on_tool_output_is_kept_and_never_promotes_itself(
 
     assert (found.status, found.provenance.voice) == ("inbox", "tool")
     assert len(found.evidence) == 4
-    assert "it rests on the words of tool; only a person can promote it" in told
+    assert "the user did not say it: its source is tool; only a person can promote it" in told
     assert promoted.status == "active"
 
 

@@ -201,7 +201,7 @@ def test_a_candidate_that_does_not_say_whose_words_it_rests_on_is_not_trusted() 
     unknown = replace(candidate(PROJECT, USER), provenance=NO_PROVENANCE)
 
     assert judge(unknown, TWICE) == NeverPromote(
-        "it rests on the words of nobody we know", PolicyRule.UNTRUSTED_VOICE
+        "the user did not say it: its source is unknown", PolicyRule.UNTRUSTED_VOICE
     )
 
 
@@ -221,10 +221,10 @@ def test_a_verdict_names_its_reason() -> None:
         judge(candidate(PROJECT, TOOL), ONCE).why,
     ] == [
         "a fact about the user waits for confirmation",
-        "it speaks against something known",
+        "it contradicts an existing memory",
         "the user said so in 2 sessions",
-        "the extractor is unsure of it",
-        "it rests on the words of tool",
+        "the confidence of the extractor is low",
+        "the user did not say it: its source is tool",
     ]
 
 

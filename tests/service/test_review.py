@@ -555,7 +555,7 @@ def test_a_reviewer_sees_why_against_what_from_where_and_who(
 
     assert memory.memory.content == OTHER_PORT
     assert memory.memory.evidence[0].quote == OTHER_PORT
-    assert memory.why == "held: it speaks against something known"
+    assert memory.why == "held: it contradicts an existing memory"
     assert [rival.id for rival in memory.conflicts] == [old.id]
     assert memory.source == "Stand-up, 2026-05-09"
     assert memory.voice == "user"

@@ -99,7 +99,9 @@ def promote(
     rec: LocalRecollect, *, memory_ids: tuple[str, ...], reason: str, replace: bool, scope: str
 ) -> Output:
     """Make candidates active, all or none."""
-    return _decided(rec.inbox.promote(memory_ids, reason=reason, replaces=replace, scope=scope))
+    return _decision_output(
+        rec.inbox.promote(memory_ids, reason=reason, replaces=replace, scope=scope)
+    )
 
 
 @inbox.command()
@@ -111,7 +113,7 @@ def reject(rec: LocalRecollect, *, memory_ids: tuple[str, ...], reason: str) -> 
     if proposal := _proposal_among(rec, memory_ids):
         rejected = rec.blocks.reject(proposal.id, reason)
         return Output(rejected, proposal_lines(rejected))
-    return _decided(rec.inbox.reject(memory_ids, reason))
+    return _decision_output(rec.inbox.reject(memory_ids, reason))
 
 
 @inbox.command()
@@ -122,7 +124,7 @@ def undo(rec: LocalRecollect, *, memory_ids: tuple[str, ...]) -> Output:
     if proposal := _proposal_among(rec, memory_ids):
         undone = rec.blocks.undo(proposal.id)
         return Output(undone, proposal_lines(undone))
-    return _decided(rec.inbox.undo(memory_ids))
+    return _decision_output(rec.inbox.undo(memory_ids))
 
 
 def _candidates(rec: LocalRecollect, filters: dict[str, Any]) -> list[InboxItem]:
@@ -182,5 +184,5 @@ def _candidate_lines(candidates: list[InboxItem]) -> Iterator[str]:
     yield f"[dim]{len(candidates)} candidates{more}[/dim]"
 
 
-def _decided(memories: list[Memory]) -> Output:
+def _decision_output(memories: list[Memory]) -> Output:
     return Output(memories[0] if len(memories) == 1 else memories, memory_lines(*memories))

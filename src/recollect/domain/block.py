@@ -200,7 +200,7 @@ def authorship_note(block: Block) -> str:
 
 
 def proposal_note(block: Block) -> str:
-    """Return what an agent is told if its edit of *block* became a proposal."""
+    """Return the message to an agent whose edit of *block* became a proposal."""
     return (
         f"Proposed; waits for the user's confirmation, id {block.proposal_id}. The block "
         f"{block.label!r} is shared with others and stays as it is until the user accepts the "

@@ -108,7 +108,7 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
         why = "the user may not have typed it: the message has pasted or quoted text"
         return NeverPromote(why, PolicyRule.PASTED)
     if voice not in TRUSTED_VOICES:
-        why = f"it rests on the words of {voice or 'nobody we know'}"
+        why = f"the user did not say it: its source is {voice or 'unknown'}"
         return NeverPromote(why, PolicyRule.UNTRUSTED_VOICE)
     if candidate.source_kind is SourceKind.IMPORT and not facts.is_from_captured_session:
         why = "it was imported, and no session since has confirmed it"
@@ -118,9 +118,9 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
         return Promote("a record of a session", PolicyRule.SESSION_RECORD)
     is_explicit = by_user and StatementFlag.EXPLICIT in flags
     if facts.corrects_active and (is_explicit or (by_user and StatementFlag.CORRECTION in flags)):
-        return Promote("the user put it right", PolicyRule.CORRECTION)
+        return Promote("the user corrected it", PolicyRule.CORRECTION)
     if facts.has_conflict:
-        return Hold("it speaks against something known", PolicyRule.CONFLICT)
+        return Hold("it contradicts an existing memory", PolicyRule.CONFLICT)
     if not by_user:
         return Hold("an agent wrote it about the user", PolicyRule.ABOUT_USER)
     if candidate.provenance.rule == MODEL_RULE:
@@ -129,7 +129,7 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
         why = f"the user said so in {facts.sessions} sessions"
         return Promote(why, PolicyRule.REPEATED)
     if candidate.confidence < MIN_CONFIDENCE:
-        return Hold("the extractor is unsure of it", PolicyRule.LOW_CONFIDENCE)
+        return Hold("the confidence of the extractor is low", PolicyRule.LOW_CONFIDENCE)
     if is_explicit:
         return Promote("the user asked to remember it", PolicyRule.EXPLICIT)
     if candidate.type is MemoryType.PROFILE:

@@ -96,7 +96,7 @@ def reason_to_give_up(capture: PendingCapture) -> str:
 
 
 def begin_attempt(capture: PendingCapture) -> None:
-    """Count a kill until the attempt has ended; whoever ends it saves or removes *capture*."""
+    """Count a kill until the attempt has ended; the end of it saves or removes *capture*."""
     save(capture._replace(kills=capture.kills + 1))
 
 

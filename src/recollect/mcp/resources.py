@@ -40,11 +40,11 @@ class ResourceContent:
 def list_resources(rec: LocalRecollect, caller: Caller) -> list[ListedResource]:
     """Return every block and skill that *caller* sees. Memories are not listed."""
     blocks = [
-        _listed("blocks", block.label, block.description, "text/plain")
+        _list_entry("blocks", block.label, block.description, "text/plain")
         for block in visible_blocks(rec, caller)
     ]
     skills = [
-        _listed("skills", skill.name, skill.description, "text/markdown")
+        _list_entry("skills", skill.name, skill.description, "text/markdown")
         for skill in rec.skills.list(project=caller.project).skills
     ]
     return [*blocks, *sorted(skills, key=lambda resource: resource.name)]
@@ -96,7 +96,7 @@ def _read_skill(rec: LocalRecollect, caller: Caller, name: str) -> ResourceConte
     raise NotFound(f"there is no skill {name[:80]!r} here")
 
 
-def _listed(kind: str, name: str, description: str, mime_type: str) -> ListedResource:
+def _list_entry(kind: str, name: str, description: str, mime_type: str) -> ListedResource:
     uri = f"{SCHEME}{kind}/{quote(name, safe='')}"
     return ListedResource(uri, name, one_line(description, 200), mime_type)
 

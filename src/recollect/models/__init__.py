@@ -1,1 +1,1 @@
-"""The doors to models: embedders, local or behind HTTP, and chat models."""
+"""Clients of models: embedders, local or over HTTP, and chat models."""

@@ -58,14 +58,16 @@ def _add_agents(routes: APIRouter) -> None:
         """Create a new agent, or return the existing one with the same name, unchanged."""
 
         def run() -> models.AgentResponse:
-            return models.AgentResponse.from_agent(_create_or_get_agent(_served(request).rec, body))
+            return models.AgentResponse.from_agent(
+                _create_or_get_agent(_served_store(request).rec, body)
+            )
 
-        return _answered(idempotency_key, request, body, run)
+        return _respond_once(idempotency_key, request, body, run)
 
     @routes.get("/agents/{name}", tags=["agents"], responses=_NO_AGENT)
     def get_agent(name: str, request: Request) -> models.AgentResponse:
         """Get an agent by its name or id."""
-        return models.AgentResponse.from_agent(_require_agent(_served(request).rec, name))
+        return models.AgentResponse.from_agent(_require_agent(_served_store(request).rec, name))
 
 
 def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
@@ -83,21 +85,21 @@ def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
         """Store a message in the agent's running conversation; it can be found at once."""
 
         def run() -> models.MessageResponse:
-            rec = _served(request).rec
+            rec = _served_store(request).rec
             agent, metadata = _require_agent(rec, body.agent_name), body.metadata
             message = rec.conversations.add_message(
                 agent, body.role, body.content, metadata=metadata
             )
             return models.MessageResponse.from_message(message, agent)
 
-        return _answered(idempotency_key, request, body, run)
+        return _respond_once(idempotency_key, request, body, run)
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
         agent_name: str, request: Request, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
     ) -> list[models.MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
-        rec = _served(request).rec
+        rec = _served_store(request).rec
         agent = _require_agent(rec, agent_name)
         return [
             models.MessageResponse.from_message(message, agent)
@@ -107,7 +109,7 @@ def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
     @routes.post("/messages/search", tags=["messages"], responses=_NO_AGENT)
     def search_messages(body: LimitedSearch, request: Request) -> list[models.MessageResponse]:
         """Search messages by meaning and by words, sorted by similarity."""
-        rec = _served(request).rec
+        rec = _served_store(request).rec
         agent = _require_agent(rec, body.agent_name)
         hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
         # What was said at a time the question names comes first otherwise, whatever its score.
@@ -128,17 +130,17 @@ def _add_blocks(routes: APIRouter) -> None:
         """Create a memory block that belongs to this agent alone."""
 
         def run() -> models.BlockResponse:
-            rec = _served(request).rec
+            rec = _served_store(request).rec
             agent = _require_agent(rec, body.agent_name)
             block = rec.blocks.create(body.label, body.value, agent=agent, scope="agent")
             return models.BlockResponse.from_block(block, agent)
 
-        return _answered(idempotency_key, request, body, run)
+        return _respond_once(idempotency_key, request, body, run)
 
     @routes.get("/memory-blocks/{agent_name}", tags=["memory blocks"], responses=_NO_AGENT)
     def list_blocks(agent_name: str, request: Request) -> list[models.BlockResponse]:
         """List the memory blocks an agent sees, in the order of its prompt."""
-        rec = _served(request).rec
+        rec = _served_store(request).rec
         agent = _require_agent(rec, agent_name)
         return [models.BlockResponse.from_block(block, agent) for block in rec.blocks.list(agent)]
 
@@ -147,7 +149,7 @@ def _add_blocks(routes: APIRouter) -> None:
     @routes.get(path, tags=["memory blocks"], responses=_NO_BLOCK)
     def get_block(agent_name: str, label: str, request: Request) -> models.BlockResponse:
         """Get one memory block."""
-        rec = _served(request).rec
+        rec = _served_store(request).rec
         agent = _require_agent(rec, agent_name)
         return models.BlockResponse.from_block(_known_block(rec, agent, label), agent)
 
@@ -167,14 +169,14 @@ def _add_blocks(routes: APIRouter) -> None:
         """Update a memory block's value."""
 
         def run() -> models.BlockResponse:
-            rec = _served(request).rec
+            rec = _served_store(request).rec
             agent = _require_agent(rec, agent_name)
             # By its id: by its label, a default block that is missing would be made, and shared.
             block = _known_block(rec, agent, label)
             block = rec.blocks.set(None, block, body.value, expected_version=body.expected_version)
             return models.BlockResponse.from_block(block, agent)
 
-        return _answered(idempotency_key, request, body, run)
+        return _respond_once(idempotency_key, request, body, run)
 
 
 def _add_context(routes: APIRouter, context_messages: int) -> None:
@@ -183,7 +185,7 @@ def _add_context(routes: APIRouter, context_messages: int) -> None:
         agent_name: str, body: models.ContextRequest, request: Request
     ) -> models.ContextResponse:
         """Get what to put into a prompt: every memory block, and what was said about the query."""
-        rec = _served(request).rec
+        rec = _served_store(request).rec
         agent = _require_agent(rec, agent_name)
         _refuse_another(rec, agent, body.agent_name)
         model = body.model or agent.model
@@ -216,21 +218,21 @@ def _add_context(routes: APIRouter, context_messages: int) -> None:
         )
 
 
-def _served(request: Request) -> ServedStore:
+def _served_store(request: Request) -> ServedStore:
     served: ServedStore = request.app.state.served
     return served
 
 
-def _answered(
+def _respond_once(
     key: str | None, request: Request, body: BaseModel, run: Callable[[], BaseModel]
 ) -> Response:
-    """Return what a write gives; one that carries a key is carried out once."""
+    """Run a write and return its response; with an idempotency key, it runs once."""
 
-    def written() -> Response:
+    def write() -> Response:
         return Response(run().model_dump_json(), media_type="application/json")
 
-    keyed = _served(request).responses.for_request(key, body.model_dump())
-    return keyed.respond(request, "", written)
+    keyed = _served_store(request).responses.for_request(key, body.model_dump())
+    return keyed.respond(request, "", write)
 
 
 def _create_or_get_agent(rec: LocalRecollect, body: models.AgentRequest) -> Agent:
@@ -240,7 +242,7 @@ def _create_or_get_agent(rec: LocalRecollect, body: models.AgentRequest) -> Agen
         pass
     try:
         return rec.agents.create(body.name, metadata=body.metadata, default_blocks=False)
-    except AlreadyExists:  # somebody made it between the two
+    except AlreadyExists:  # another request created it in between
         return rec.agents.get(body.name)
 
 

@@ -16,13 +16,13 @@ def add_block(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> 
 
 
 def save_version(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> None:
-    """Keep a block as it is now, and that it was so in its history."""
+    """Write a block in its present state, and that state as a version of its history."""
     tables.blocks.set(block)
     tables.blocks.add_version(_version(block, by, reason))
 
 
 def change_of(block: Block, by: BlockAuthor) -> BlockChange:
-    """Return what listeners are told of a block as it is now."""
+    """Return the change event of a block in its present state."""
     return BlockChange(
         block_id=block.id,
         label=block.label,

@@ -114,7 +114,7 @@ def _compact_window(
             return None
         summary, notes = _summarize(services, window, plan, settings, use_chat=use_chat)
         if services.store.write(partial(_store_summary, window, plan, summary)):
-            return _compacted(summary, plan, notes)
+            return _compaction_result(summary, plan, notes)
     return None
 
 
@@ -149,7 +149,7 @@ def _compact_oldest(services: Services, request: CompactConversationRequest) -> 
             if not services.store.write(partial(_store_summary, window, plan, summary)):
                 break  # somebody else compacts it
             so_far = compacted.evicted if compacted else 0
-            compacted = _compacted(summary, plan, notes, evicted=so_far + len(plan.evicted))
+            compacted = _compaction_result(summary, plan, notes, evicted=so_far + len(plan.evicted))
             previous = summary
             time.sleep(PAUSE_S)
         left -= len(window.messages)
@@ -187,7 +187,7 @@ def _settings(request: CompactConversationRequest, agent: Agent | None) -> Compa
     )
 
 
-def _compacted(
+def _compaction_result(
     summary: Summary, plan: CompactionPlan, notes: tuple[str, ...], *, evicted: int | None = None
 ) -> Compacted:
     return Compacted(

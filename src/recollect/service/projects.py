@@ -25,7 +25,7 @@ def list_projects(services: Services, request: ListProjectsRequest) -> list[Proj
 
 def link_projects(services: Services, request: LinkProjectsRequest) -> Project:
     """Make a project part of another, create missing ones, and return the main project."""
-    references = [_validated(request.project), _validated(request.other)]
+    references = [_valid_reference(request.project), _valid_reference(request.other)]
 
     def write(tables: Tables) -> Project:
         main, other = (ensure_project(tables, name, services.clock) for name in references)
@@ -44,7 +44,7 @@ def link_projects(services: Services, request: LinkProjectsRequest) -> Project:
 
 def unlink_project(services: Services, request: UnlinkProjectRequest) -> Project:
     """Make a linked project one of its own again."""
-    reference = _validated(request.project)
+    reference = _valid_reference(request.project)
 
     def write(tables: Tables) -> Project:
         project = find_project(tables, reference)
@@ -61,7 +61,7 @@ def unlink_project(services: Services, request: UnlinkProjectRequest) -> Project
     return services.store.write(write)
 
 
-def _validated(reference: str) -> str:
+def _valid_reference(reference: str) -> str:
     return RequestPlace.of(reference).project or ""
 
 

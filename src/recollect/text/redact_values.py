@@ -52,7 +52,7 @@ def is_known_non_secret(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Return whether *value* is no word: it has letters with digits, symbols or wild case."""
+    """Return whether *value* is not a word: letters with digits, symbols or irregular case."""
     has_letter = has_other = False
     for char in value:
         if char.isalpha():

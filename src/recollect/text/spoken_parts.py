@@ -11,7 +11,7 @@ _NOT_SPOKEN = LazyPattern(
     r"```.*?(?:```|\Z)"  # a code block, closed or not
     r"|~~~.*?(?:~~~|\Z)"
     r"|^[ \t]*>[^\n]*$"  # a quoted line
-    r"|^(?: {4}|\t)(?!\s*(?:[-*•+]|\d+[.)])\s)[^\n]*$"  # an indented block that is no list
+    r"|^(?: {4}|\t)(?!\s*(?:[-*•+]|\d+[.)])\s)[^\n]*$"  # an indented block that is not a list
     r"|^[ \t]*(?:at [\w.$<>]+ ?\(|File \"|Traceback |[A-Z]\w*(?:Error|Exception)\b|\$ |>>> "
     r"|\d{4}-\d\d-\d\dT)[^\n]*$|^[ \t]*(?:diff --git|index [0-9a-f]|@@ |[+-]{3} "
     r"|[+-](?![ \t-]))[^\n]*$|<(?P<tag>system-reminder|command-[a-z]+|local-command-[a-z]+"

@@ -48,8 +48,8 @@ def refuse_taken_name(tables: Tables, name: str) -> None:
     """Refuse a name another agent has."""
     if tables.agents.by_name(name) is not None:
         raise AlreadyExists(
-            f"there is an agent named {name!r} already; nothing was changed. Pass name=… to give "
-            "the new one another name"
+            f"there is an agent named {name!r} already; nothing was changed. Give the new one "
+            "another name (--name, or name=…)"
         )
 
 

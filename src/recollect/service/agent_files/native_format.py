@@ -196,7 +196,7 @@ def _check(parts: AgentParts, refuse: Refuse) -> AgentParts:
             refuse(f"{path}.to_id", "is the memory itself; a link joins two")
     sources = {source.id: source.content for source in parts.sources}
     memories = tuple(
-        _checked_memory(path, record, parts.agent.id, sources, refuse)
+        _valid_memory(path, record, parts.agent.id, sources, refuse)
         for path, record in _each("$.memories", parts.memories)
     )
     _check_facts(memories, refuse)
@@ -299,7 +299,7 @@ def _check_rising(path: str, field: str, values: Sequence[Any], refuse: Refuse) 
             refuse(f"{path}[{number}].{field}", "does not come after the one before it")
 
 
-def _checked_memory(
+def _valid_memory(
     path: str, record: MemoryParts, agent_id: str, sources: Mapping[str, str], refuse: Refuse
 ) -> MemoryParts:
     memory, path = record.memory, f"{path}.memory"
@@ -317,7 +317,7 @@ def _checked_memory(
     for quote_path, quote in _each(f"{path}.evidence", memory.evidence):
         if quote.voice not in VOICES:
             refuse(f"{quote_path}.voice", f"{quote.voice!r} is not one of {sorted(VOICES)}")
-        located = _located(quote, sources[quote.source_id])
+        located = _locate_quote(quote, sources[quote.source_id])
         if located is None:
             refuse(f"{quote_path}.quote", "is not in its source, word for word")
         evidence.append(located)
@@ -325,7 +325,7 @@ def _checked_memory(
     return replace(record, memory=replace(memory, evidence=tuple(evidence), tags=tags))
 
 
-def _located(evidence: Evidence, content: str) -> Evidence | None:
+def _locate_quote(evidence: Evidence, content: str) -> Evidence | None:
     """Return evidence whose quote is in *content*, or None if it is not."""
     if evidence.start < evidence.end and content[evidence.start : evidence.end] == evidence.quote:
         return evidence

@@ -38,8 +38,8 @@ def file_history(path: Path, *, roots: Sequence[Path], limit: int = 5) -> tuple[
     """
     Return the last commits that changed *path*, newest first, through renames.
 
-    None where there is no git, no repository, or no answer in time. Only a path outside of *roots*
-    is an error.
+    Returns nothing if there is no git, no repository, or no answer in time. Only a path outside of
+    *roots* is an error.
     """
     limit = parse_count("limit", limit, most=MAX_COMMITS)
     try:
@@ -88,7 +88,7 @@ def _git_log(checkout: Path, relative: Path, limit: int) -> str:
 
 
 def _environment(checkout: Path) -> dict[str, str]:
-    # What the caller's own git was told (a hook's GIT_DIR) is about another repository.
+    # Variables of the caller's git (GIT_DIR in a hook) name another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return environment | {
         "GIT_OPTIONAL_LOCKS": "0",

@@ -1,7 +1,7 @@
 """
-Find the repository a path lies in, by reading files: no git program, no hooks, no network.
+Find the repository that contains a path, by reading files: no git program, hooks or network.
 
-Knows ordinary checkouts, worktrees and submodules (where `.git` is a file that points elsewhere).
+Supports ordinary checkouts, worktrees and submodules, whose `.git` is a file with another path.
 """
 
 import re
@@ -17,14 +17,14 @@ _URL = re.compile(r"^\s*url\s*=\s*(?P<url>.+?)\s*$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Checkout:
-    """A folder that is worked in: its root, and its remote where there is one."""
+    """A working folder: its root, and its remote, '' if it has none."""
 
     root: Path
     remote: str
 
 
 def find_checkout(path: Path) -> Checkout:
-    """Return the checkout *path* lies in; the path itself where it is in none."""
+    """Return the checkout that contains *path*; if there is none, *path* itself as the root."""
     try:
         start = path.resolve()
         if start.is_file():
@@ -63,7 +63,7 @@ def _remote(folder: Path) -> str:
     try:
         return normalise_remote(url)
     except InvalidInput:
-        return ""  # a remote nobody can reach names no place; the root does
+        return ""  # not a valid remote; the root identifies the checkout
 
 
 def _read(path: Path) -> str:

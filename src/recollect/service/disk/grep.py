@@ -241,12 +241,12 @@ class _GrepRun:
             path=str(file.path),
             line=at + 1,
             text=trim_line(line, *span, max_chars=SHOWN_CHARS),
-            before=tuple(map(_trimmed, before)),
-            after=tuple(map(_trimmed, after[: self.context_lines])),
+            before=tuple(map(_trim, before)),
+            after=tuple(map(_trim, after[: self.context_lines])),
         )
 
 
-def _trimmed(line: str) -> str:
+def _trim(line: str) -> str:
     return trim_line(line, 0, 0, max_chars=SHOWN_CHARS)
 
 

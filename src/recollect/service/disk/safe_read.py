@@ -1,14 +1,13 @@
 """
 Read a file so that what was checked is what is read.
 
-A path can change between a look and an open: a folder becomes a link that leads elsewhere. So the
-file is reached from its root folder by folder, each one opened relative to the one before, and no
-link is followed on the way. What is then open is looked at, not the path again. Where a platform
-cannot open relative to a folder (Windows), the path is resolved once more after opening and must
-still be the same file.
+A path can change between the check and the open: a folder can become a link to another place. So
+each folder below the root is opened relative to the one before, and no link is followed. The open
+file is checked, not its path again. If the platform cannot open relative to a folder (Windows), the
+path is resolved once more after opening and must still be the same file.
 
-Nothing here blocks or has effects: pipes, sockets and devices are refused before they are opened,
-and a pipe that slips in between is opened without waiting.
+Nothing here blocks or has side effects: pipes, sockets and devices are refused before they are
+opened, and a pipe that replaces the file in between is opened without waiting.
 """
 
 import errno
@@ -23,7 +22,7 @@ from recollect.errors import InvalidInput, NotFound, RecollectError, TooLarge
 MAX_FILE_BYTES = 50 * 1024 * 1024
 BINARY_HEAD_BYTES = 8 * 1024
 
-# Flags that a platform does not have are nothing there.
+# A flag that the platform does not have is 0.
 _FILE = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -55,7 +54,7 @@ class UnreadReason(StrEnum):
 
 @dataclass(frozen=True)
 class FileText:
-    """What a file says. Bytes that are not UTF-8 are replaced by �."""
+    """The text of a file. Bytes that are not UTF-8 are replaced by �."""
 
     path: Path
     root: Path
@@ -71,7 +70,7 @@ class UnreadFile:
     message: str
 
     def error(self) -> RecollectError:
-        """Return it as what a caller gets who asked for just this file."""
+        """Return the error for a caller that asked for this file only."""
         match self.reason:
             case UnreadReason.MISSING:
                 return NotFound(self.message)
@@ -96,7 +95,7 @@ def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
         return UnreadFile(UnreadReason.MISSING, f"there is no file {path}; check its name")
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            return _changed(path)
+            return _changed_file(path)
         return UnreadFile(
             UnreadReason.UNREADABLE,
             f"{path} cannot be read ({error.strerror or error}); check its rights",
@@ -116,7 +115,7 @@ def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText 
     while part := os.read(descriptor, 1024 * 1024):
         parts.append(part)
         length += len(part)
-        if length > most_bytes:  # it grew, or it is a file whose size nobody knows
+        if length > most_bytes:  # it grew, or its size is unknown
             return _large(path, length, most_bytes)
     text = b"".join(parts).decode("utf-8-sig", errors="replace")
     return FileText(path, root, text, length)
@@ -154,7 +153,7 @@ def _open_and_verify(path: Path) -> int | UnreadFile:
     if same:
         return opened
     os.close(opened)
-    return _changed(path)
+    return _changed_file(path)
 
 
 def _require_regular_file(descriptor: int, path: Path) -> int | UnreadFile:
@@ -170,7 +169,7 @@ def _not_a_file(status: os.stat_result, path: Path) -> UnreadFile | None:
     if stat.S_ISREG(mode):
         return None
     if stat.S_ISLNK(mode):
-        return _changed(path)
+        return _changed_file(path)
     if stat.S_ISDIR(mode):
         return UnreadFile(UnreadReason.NO_FILE, f"{path} is a folder; name a file in it")
     return UnreadFile(
@@ -178,7 +177,7 @@ def _not_a_file(status: os.stat_result, path: Path) -> UnreadFile | None:
     )
 
 
-def _changed(path: Path) -> UnreadFile:
+def _changed_file(path: Path) -> UnreadFile:
     return UnreadFile(
         UnreadReason.CHANGED,
         f"{path} is a link that leads nowhere, or became one while it was opened; "

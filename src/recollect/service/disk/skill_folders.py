@@ -1,10 +1,10 @@
 """
 Skills on disk: find them, and write a new one.
 
-A skill is a folder with a SKILL.md. Folders of skills are looked at in a fixed order, and a later
-one overrides an earlier one by name. What lies on a disk may be anybody's (a repository that was
-just cloned), so only regular files of bounded size are opened, no link leads out of its folder, and
-nothing is run. What cannot be read is reported, and the rest goes on.
+A skill is a folder with a SKILL.md. Folders of skills are read in a fixed order, and a later skill
+overrides an earlier one of the same name. Files on disk are untrusted (a repository that was just
+cloned), so only regular files of bounded size are opened, links that leave their folder are
+refused, and nothing is executed. What cannot be read is reported, and the scan continues.
 """
 
 import codecs
@@ -31,7 +31,7 @@ MOST_DEPTH = 8
 
 @dataclass
 class _SkillScan:
-    """What was found so far, the last of a name first in line."""
+    """The skills found so far; of several with one name, the last counts."""
 
     skills: dict[str, Skill] = field(default_factory=dict)
     overridden: list[Skill] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _SkillScan:
 
 
 def discover(project_root: Path | None, *, home: Path) -> SkillReport:
-    """Return every skill there is for somebody at *home* who works in *project_root*."""
+    """Return the bundled skills, those of the user's *home* and those of *project_root*."""
     search = _SkillScan()
     _find_bundled(search)
     for name in GLOBAL_FOLDERS:
@@ -67,9 +67,9 @@ def discover(project_root: Path | None, *, home: Path) -> SkillReport:
 
 def save_skill(folder: Path, text: str, name: str, *, overwrite: bool = False) -> Path:
     """
-    Write *text* to `<folder>/<name>/SKILL.md`, complete or not at all, and return where it is.
+    Write *text* to `<folder>/<name>/SKILL.md`, complete or not at all, and return its path.
 
-    Raises `AlreadyExists` where there is one, unless told to *overwrite* it.
+    Raises `AlreadyExists` if the file exists, unless *overwrite* is set.
     """
     if problem := name_problem(name):
         raise InvalidInput(problem)
@@ -112,7 +112,7 @@ def _write(target: Path, content: bytes, *, overwrite: bool) -> None:
 
 
 def _publish(temporary: Path, target: Path) -> None:
-    """Give the file its name, unless somebody has taken it in the meantime."""
+    """Rename the file to *target*, or raise if *target* was created in the meantime."""
     try:
         os.link(temporary, target)
     except FileExistsError:
@@ -165,7 +165,7 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
     if len(names) > MOST_ENTRIES:
         search.problems.append(
             f"{folder} has {len(names):,} entries, and only the first {MOST_ENTRIES:,} were read; "
-            "remove what is no skill"
+            "remove what is not a skill"
         )
     for name in names[:MOST_ENTRIES]:
         try:
