@@ -9,7 +9,8 @@ import pytest
 
 from recollect.domain.candidate import ExtractedStatement
 from recollect.domain.transcript import Voice
-from recollect.engine.extract.find_statements import ExtractionMode, find_statements
+from recollect.engine.extract.classify_sentence import ExtractionMode
+from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.utterances import MAX_TURN_CHARS
 from recollect.engine.source_text import SourceTurn
 from recollect.text.extraction_rules import RULES

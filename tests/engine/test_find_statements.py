@@ -15,11 +15,8 @@ from recollect.domain.candidate import ExtractedStatement
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
-from recollect.engine.extract.find_statements import (
-    CORRECTED_CONFIDENCE,
-    ExtractionMode,
-    find_statements,
-)
+from recollect.engine.extract.classify_sentence import CORRECTED_CONFIDENCE, ExtractionMode
+from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.utterances import MAX_TURN_CHARS
 from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fence_text

@@ -61,3 +61,44 @@ def test_a_standing_order_is_a_request(text: str) -> None:
 )
 def test_a_statement_is_not_a_request(text: str) -> None:
     assert not is_explicit_request(normalize_sentence(text))
+
+
+@each_row(
+    "text",
+    [
+        "Merk dir: der Schlüssel liegt beim Nachbarn.",
+        "Retiens que la réunion est le lundi.",
+        "Recuerda que el puerto es 9000.",
+        "Lembra-te: a chave fica com o porteiro.",
+        "Ricordati che il lunedì siamo chiusi.",
+        "Onthoud dat de sleutel bij de buren ligt.",
+        "请记住，测试库每周日清空",
+        "鍵は隣の家にあります、覚えておいて。",
+        "열쇠는 옆집에 있어, 기억해 줘.",
+    ],
+)
+def test_the_plain_forms_of_other_languages_are_requests(text: str) -> None:
+    assert asks_to_remember(normalize_sentence(text))
+
+
+@each_row(
+    "text",
+    [
+        "Ab jetzt nutzen wir Vitest.",
+        "Désormais, réponds en français.",
+        "A partir de ahora usamos pnpm.",
+        "D'ora in poi scrivi in italiano.",
+        "从现在起用中文回答",
+        "今後は敬語でお願いします。",
+    ],
+)
+def test_a_standing_order_in_another_language_is_a_request(text: str) -> None:
+    assert is_explicit_request(normalize_sentence(text))
+
+
+@each_row(
+    "text",
+    ["你记得端口吗？", "¿Recuerda el puerto?", "Le procès-verbal de hoy", "el acta de hoy"],
+)
+def test_a_question_or_a_date_in_another_language_is_not_a_request(text: str) -> None:
+    assert not is_explicit_request(normalize_sentence(text))

@@ -37,6 +37,8 @@ def test_a_blank_text_has_no_sentences(text: str) -> None:
         ("One line\nand another", ["One line", "and another"]),
         ("One line\r\nand another\r\n", ["One line", "and another"]),
         ("One, two: three; four", ["One, two: three; four"]),
+        ("我住在成都。你呢？好！", ["我住在成都。", "你呢？", "好！"]),
+        ("「終わりました。」次は何ですか？", ["「終わりました。」", "次は何ですか？"]),
     ],
 )
 def test_a_sentence_ends_with_its_mark_or_with_its_line(text: str, pieces: list[str]) -> None:

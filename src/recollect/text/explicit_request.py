@@ -2,7 +2,7 @@
 Detect sentences in which the user asks for something to be remembered or always done.
 
 "Remember that …", "from now on …", "always …" and their like. A statement alone ("we use Postgres")
-is not a request, however certain it sounds.
+is not a request, however certain it sounds. Other languages have the plain forms only.
 """
 
 from recollect.text.lazy_pattern import LazyPattern
@@ -32,13 +32,43 @@ _STANDING_ORDER = LazyPattern(
     r"[.!;,] (?:please )?(?:from now on|going forward)\b|\b(?:from now on|going forward)[.!]*$",
     r"\b(?:i want you to|you should|you must|i'd like you to|please) (?:always|never)\b",
 )
+_ASKS_IN_OTHER_LANGUAGES = LazyPattern(
+    # German, French, Spanish, Portuguese, Italian, Dutch: the request begins the sentence.
+    r"^(?:(?:ok|also|und|bitte|ach|et|s'il te plaît|y|por favor|e|per favore|en|graag)[\s,:]+)*(?:"
+    r"merk(?:e)? dir|merken sie sich|notier(?:e)?\b|denk(?:e)? (?:bitte )?dran\b|vergiss nicht"
+    r"|behalte? (?:bitte )?(?:im kopf|das)"
+    r"|retiens\b|retenez\b|souviens-toi|rappelle-toi|note(?:z)? (?:bien|que|ça|:)|n'oublie pas"
+    r"|recuerda\b|recuérdalo|acuérdate|apunta\b|apúntate|anota\b|anótalo|no (?:te )?olvides"
+    r"|lembra(?:-te)?\b|lembre(?:-se)?\b|anote\b|guarda (?:isto|isso)|não (?:te )?esqueças"
+    r"|não (?:se )?esqueça"
+    r"|ricorda(?:ti)?\b|segnati|annota\b|tieni (?:a mente|presente)|non dimenticare"
+    r"|onthoud?\b|noteer\b|vergeet niet)",
+    # Chinese, Japanese, Korean.
+    r"(?:请|請|帮我|幫我|^|[，。,])(?:你)?(?:记住|记一下|記住|記一下|记得|记下|别忘了|別忘了)",
+    r"覚えて(?:おいて|ください|ね)|覚えといて|メモして|忘れないで",
+    r"기억해 ?(?:줘|둬|주세요)|메모해|잊지 ?마",
+)
+_STANDING_IN_OTHER_LANGUAGES = LazyPattern(
+    r"\b(?:ab jetzt|ab sofort|ab heute|von jetzt an|von nun an|in zukunft|künftig"
+    r"|à partir de maintenant|dorénavant|désormais"
+    r"|a partir de (?:ahora|agora|hoy|hoje)|de (?:ahora|hoy) en adelante|de agora em diante"
+    r"|daqui (?:em|para) (?:diante|a frente)|d'ora in (?:poi|avanti)|da (?:ora|adesso|oggi) in poi"
+    r"|vanaf nu|voortaan)\b",
+    r"^以后|[，。]以后(?:都|请|就)|从现在(?:起|开始)|从今(?:以后|往后)|今后",
+    r"今後(?:は|も)|これから(?:は|も)|앞으로(?:는)?|이제부터",
+)
+_OPEN_END = LazyPattern(r"[?？]\W*$|吗\W*$|か[。\s]*$")
 
 
 def asks_to_remember(text: str) -> bool:
     """Return whether the normalised sentence *text* asks to remember what it says."""
-    return bool(_ASKS_TO_REMEMBER.search(text))
+    if _ASKS_TO_REMEMBER.search(text):
+        return True
+    return bool(_ASKS_IN_OTHER_LANGUAGES.search(text)) and not _OPEN_END.search(text)
 
 
 def is_explicit_request(text: str) -> bool:
     """Return whether the normalised sentence *text* asks to remember it, or to do it always."""
-    return asks_to_remember(text) or bool(_STANDING_ORDER.search(text))
+    if asks_to_remember(text) or _STANDING_ORDER.search(text):
+        return True
+    return bool(_STANDING_IN_OTHER_LANGUAGES.search(text)) and not _OPEN_END.search(text)

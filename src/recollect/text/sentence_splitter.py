@@ -2,7 +2,8 @@
 Split a text into sentences and return their positions.
 
 People write chats without capitals and full stops, so a sentence ends at `.`, `!`, `?` or `…`
-before a space, or at the end of its line. A wrapped line continues the sentence of the line before.
+before a space, at `。`, `！` or `？`, or at the end of its line. A wrapped line continues the
+sentence of the line before.
 Abbreviations, initials, numbers, versions, paths and addresses do not end a sentence.
 """
 
@@ -15,7 +16,10 @@ MAX_CHARS = 1_000  # a longer sentence is truncated, which bounds the time of th
 
 _LINE = LazyPattern(r"[^\n]+")
 _LIST_MARKER = LazyPattern(r"\s*(?:(?:[-*•+]|\d{1,3}[.)]|#{1,6}|\[[ xX]\])\s+)*")
-_SENTENCE_END = LazyPattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]*`]*+(?=\s)")
+# Chinese and Japanese have no space after a full stop.
+_SENTENCE_END = LazyPattern(
+    r"(?<![.!?…])[.!?…]++[\"'”’)\]*`]*+(?=\s)|(?<![。！？])[。！？]++[」』”）)]*+"
+)
 _ABBREVIATION = LazyPattern(
     r"(?<![^\s(:])(?:e\.?g|i\.?e|etc|vs|approx|ca|dr|mr|mrs|ms|prof|jr|sr|st|nr|inc|ltd|fig|min|max|incl"
     r"|resp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",

@@ -25,7 +25,8 @@ from recollect.domain.source import Evidence, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import ENGINE, AuditedWriter
 from recollect.engine.engine_context import EngineContext
-from recollect.engine.extract.find_statements import ExtractionMode, find_statements
+from recollect.engine.extract.classify_sentence import ExtractionMode
+from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.session_episode import session_episode
 from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source

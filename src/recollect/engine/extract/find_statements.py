@@ -1,39 +1,36 @@
 """
 Find the statements in a source that are worth remembering, each with its span as evidence.
 
-turns → sentences → guards → rules → details. Pure: the same source gives the same statements in the
-same order, so the extract stage can be run again safely.
+turns → sentences → classification → guards → details. Pure: the same source gives the same
+statements in the same order, so the extract stage can be run again safely.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
+from recollect.engine.extract.classify_sentence import (
+    Classification,
+    ExtractionMode,
+    Sentence,
+    classify_sentence,
+)
 from recollect.engine.extract.utterances import Utterance, utterances
+from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
 from recollect.text.decision_details import alternatives_in, observed_at, rationale_in
-from recollect.text.explicit_request import asks_to_remember, is_explicit_request
-from recollect.text.extraction_rules import matching_rule
+from recollect.text.explicit_request import is_explicit_request
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import (
     is_fiction_or_pasted_text,
     is_joke,
     is_prompt_injection,
-    is_question,
-    is_reported_speech,
-    is_supposition,
     lead_in_length,
     normalize_sentence,
 )
-from recollect.text.statement_parser import content_words
-
-MIN_WORDS = 3
-SPECIFIC_CONFIDENCE = 0.55  # a plain statement that names or counts something
-NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
-CORRECTED_CONFIDENCE = 0.85  # a correction
 
 _OBJECTION = LazyPattern(
     r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
@@ -46,66 +43,42 @@ _OBJECTION = LazyPattern(
     r"correct (?:that|myself))"
     r"\b[\s,:;.!–—-]+(?:actually,? )?){1,3}|you (?:keep|kept) \w+ing [\w ]{1,30}, )(?P<rest>.*)$"
 )
-_STATEMENT_VERB = LazyPattern(
-    r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
-    r"|moved|runs?|needs?"
-    r"|goes|costs?|means?|meant|don't|doesn't|left|changed)\b|'(?:s|m|re|ve)\b"
-)
 _UPDATE = LazyPattern(
     r"\b(?:no longer|any ?more|any longer|as of (?:today|now|this \w+)|switched (?:from|to)"
     r"|moved (?:from|off|over)|migrated from|replaced [\w .+#-]{2,60} (?:with|by)"
     r"|changed (?:to|from|my mind)|renamed|used to)\b|(?<!right )(?<!by )(?<!for )\bnow\b(?! "
     r"that| on)"
 )
-_FIRST_PERSON_START = LazyPattern(
-    r"(?:i(?:'m|'ve| am| have| had| was| \w+)|my|we(?:'re|'ve| \w+)|our)\b"
-)
-_SPECIFIC_DETAIL = LazyPattern(r"\d|(?<=[a-z,] )[A-Z][\w'’-]+|[\"“][^\"”]{3,60}[\"”]|`[^`]+`")
-_TRANSIENT = LazyPattern(
-    r"\byour?s?\b|\b(?:now|today|tonight|again|just|currently|still|yet|already|please|error|bug"
-    r"|trying|looking|getting|seeing|running|wondering|think|guess|feel|hope|wish|need|want|like"
-    r"|love|hate|sorry|thanks|help|question|understand|ready|line|stuck|this|these|here)\b|\?"
-)
-_FIRST_PERSON = LazyPattern(r"\b(?:i|i'm|my|me|we're not)\b")
-_MOMENTARY = LazyPattern(
-    r"\b(?:still|again|works?|working|worked|failing|fails?|failed|running|broken|down|crash\w*"
-    r"|stuck|away"
-    r"|sick|ready|done|fine|gone|here|there|check|look|wait|sorry|minute|second|moment|question"
-    r"|think)\b"
-)
 _NOT_A_FACT = LazyPattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
+MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
 Flags = tuple[StatementFlag, ...]
 Statements = Iterator[ExtractedStatement]
-Classification = tuple[str, MemoryType, float]  # rule, memory type and confidence
-
-
-@dataclass(frozen=True)
-class ExtractionMode:
-    """How to read a source. Every sentence of a note or a summary is a statement."""
-
-    states_everything: bool = False  # keep every plain sentence, even if it matches no rule
-    reported: bool = False  # written by an agent about the user, not by the user
-    note_type: MemoryType = MemoryType.ARTIFACT  # of a statement that matches no rule
 
 
 def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionMode) -> Statements:
     """Yield the statements worth remembering, in the order of the source."""
+    previous_message = ""
     for turn in turns:
         is_of_user = turn.voice in (Voice.USER, Voice.PASTED)
         if is_of_user or (mode.reported and turn.voice is Voice.ASSISTANT):
             sentences = utterances(content, turn, all_of_it=mode.states_everything)
-            yield from _statements_in_turn(sentences, mode)
+            yield from _statements_in_turn(sentences, mode, previous_message)
+        if turn.voice is Voice.ASSISTANT:
+            previous_message = content[max(turn.start, turn.end - MAX_CONTEXT_CHARS) : turn.end]
 
 
-def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) -> Statements:
+def _statements_in_turn(
+    sentences: Sequence[Utterance], mode: ExtractionMode, previous_message: str
+) -> Statements:
     is_correction = False
     checked = 0
-    for number, sentence in enumerate(sentences):
-        text = normalize_sentence(sentence.text)
-        lead = lead_in_length(text)
-        statement = _statement_in_sentence(sentence, text, lead, mode, is_correction)
-        is_correction = statement is None and _is_bare_objection(text)
+    for number, utterance in enumerate(sentences):
+        previous_sentence = sentences[number - 1].text if number else ""
+        context = SentenceContext(number, len(sentences), previous_sentence, previous_message)
+        sentence = _sentence(utterance.text, context, follows_objection=is_correction)
+        statement = _statement_in_sentence(utterance, sentence, mode)
+        is_correction = statement is None and _is_bare_objection(sentence.normalized)
         if statement is None:
             continue
         if not mode.states_everything:
@@ -117,82 +90,48 @@ def _statements_in_turn(sentences: Sequence[Utterance], mode: ExtractionMode) ->
         yield _with_reason(statement, sentences[number + 1 :])
 
 
-def _statement_in_sentence(
-    sentence: Utterance, whole: str, lead: int, mode: ExtractionMode, is_correction: bool
-) -> ExtractedStatement | None:
-    text = whole[lead:]
-    objection = _OBJECTION.match(text)
-    rest = objection["rest"] if objection else text
-    is_correction = is_correction or bool(objection)
-    kind = (
-        _classify(rest, mode, is_correction)
-        or _classify_specific(sentence.text, rest)
-        or _classify_remember_request(whole, rest)
+def _sentence(text: str, context: SentenceContext, *, follows_objection: bool) -> Sentence:
+    normalized = normalize_sentence(text)
+    statement = normalized[lead_in_length(normalized) :]
+    objection = _OBJECTION.match(statement)
+    return Sentence(
+        text,
+        normalized,
+        objection["rest"] if objection else statement,
+        is_correction=follows_objection or bool(objection),
+        context=context,
     )
-    if kind is None or is_joke(text) or _NOT_A_FACT.match(text):
+
+
+def _statement_in_sentence(
+    utterance: Utterance, sentence: Sentence, mode: ExtractionMode
+) -> ExtractedStatement | None:
+    text = sentence.normalized[lead_in_length(sentence.normalized) :]
+    classification = classify_sentence(sentence, mode)
+    if classification is None or is_joke(text) or _NOT_A_FACT.match(text):
         return None
-    rule, memory_type, confidence = kind
     flags = content_flags(text)
-    if sentence.turn.voice is Voice.USER and is_explicit_request(whole):
+    if utterance.turn.voice is Voice.USER and is_explicit_request(sentence.normalized):
         flags = (StatementFlag.EXPLICIT, *flags)
-    if _UPDATE.search(rest):
+    if _UPDATE.search(sentence.statement):
         flags = (StatementFlag.UPDATE, *flags)
-    if is_correction:
+    if sentence.is_correction:
         flags = (StatementFlag.CORRECTION, *flags)
-    return _build_statement(sentence, rule, memory_type, confidence, flags)
-
-
-def _classify(text: str, mode: ExtractionMode, is_correction: bool) -> Classification | None:
-    rule = matching_rule(text, include_reported=mode.reported)
-    if rule is not None:
-        return rule.name, rule.type, CORRECTED_CONFIDENCE if is_correction else rule.confidence
-    if len(text.split()) < MIN_WORDS or is_question(text):
-        return None
-    is_uncertain = is_supposition(text) or is_reported_speech(text) or _MOMENTARY.search(text)
-    if is_correction and _STATEMENT_VERB.search(text) and not is_uncertain:
-        memory_type = MemoryType.PROFILE if _FIRST_PERSON.search(text) else MemoryType.PROJECT
-        return "correction", memory_type, CORRECTED_CONFIDENCE
-    if mode.states_everything:
-        return "statement", mode.note_type, NOTE_CONFIDENCE
-    return None
-
-
-def _classify_specific(written: str, text: str) -> Classification | None:
-    """Classify a statement about the user or the project that names or counts something."""
-    start = _FIRST_PERSON_START.match(text)
-    if start is None or not _SPECIFIC_DETAIL.search(written, 1) or _TRANSIENT.search(text):
-        return None
-    if not 5 <= len(content_words(text)) <= 25:
-        return None
-    if is_question(text) or is_supposition(text) or is_reported_speech(text):
-        return None
-    is_personal = start[0].startswith(("i", "my"))
-    memory_type = MemoryType.PROFILE if is_personal else MemoryType.PROJECT
-    return "specific", memory_type, SPECIFIC_CONFIDENCE
-
-
-def _classify_remember_request(whole: str, text: str) -> Classification | None:
-    """Classify a statement that the user asks to remember, whatever it is about."""
-    if not asks_to_remember(whole) or len(content_words(text)) < MIN_WORDS:
-        return None
-    if is_question(text) or is_supposition(text) or is_reported_speech(text):
-        return None
-    memory_type = MemoryType.PROFILE if _FIRST_PERSON.search(text) else MemoryType.PROJECT
-    return "remember", memory_type, NOTE_CONFIDENCE
+    return _build_statement(utterance, classification, flags)
 
 
 def _build_statement(
-    sentence: Utterance, rule: str, memory_type: MemoryType, confidence: float, flags: Flags
+    sentence: Utterance, classification: Classification, flags: Flags
 ) -> ExtractedStatement:
     content = _without_objection(sentence.text[lead_in_length(sentence.text) :])
     if content != sentence.text:
         content = content[:1].upper() + content[1:]  # its first words were removed
-    is_decision = memory_type is MemoryType.DECISION
+    is_decision = classification.type is MemoryType.DECISION
     return ExtractedStatement(
-        type=memory_type,
+        type=classification.type,
         content=content,
-        rule=rule,
-        confidence=confidence,
+        rule=classification.rule,
+        confidence=classification.confidence,
         observed_at=observed_at(sentence.text, said_at=sentence.at),
         spans=(VoicedSpan(sentence.start, sentence.end, sentence.turn.voice),),
         rationale=rationale_in(content) if is_decision else "",

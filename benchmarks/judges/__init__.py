@@ -1,0 +1,1 @@
+"""Train and measure the learned judges of the engine (recollect.engine.judges)."""

@@ -1,0 +1,165 @@
+"""
+Train the judge of durability and measure it on domains and languages that it has not seen.
+
+The data are labelled messages (see labelled_sentences.py). Groups of one language and domain are
+split in halves by a hash: settings are chosen on one half, by cross-validation, and confirmed on
+the other by a model that was trained on the first. The weights are trained on all of it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import vstack
+
+from benchmarks.judges.labelled_sentences import (
+    FILES,
+    LabelledSentence,
+    data_version,
+    handwritten_sentences,
+    labelled_sentences,
+)
+from benchmarks.judges.logistic_training import (
+    FOLDS,
+    Array,
+    Head,
+    calibration,
+    head,
+    matrix,
+    train,
+    write_heads,
+)
+from recollect.engine.judges.durability import ABOUT_PERSON, DURABLE, KINDS, WEIGHTS
+from recollect.engine.judges.sentence_features import BUCKET_BITS
+
+BUCKETS = 1 << BUCKET_BITS
+STRENGTH = 10.0  # inverse of the regularisation
+MIN_LANGUAGE = 50  # sentences of a language that is reported alone
+ABOUT = "judge of durability: python -m benchmarks.judges FOLDER --train"
+
+
+def group_number(sentence: LabelledSentence, of: int) -> int:
+    return int(hashlib.sha256(sentence.group.encode()).hexdigest(), 16) % of
+
+
+def feature_matrix(sentences: Sequence[LabelledSentence]) -> Array:
+    dense = np.array([sentence.features.dense for sentence in sentences])
+    groups = [(sentence.features.words, sentence.features.chars) for sentence in sentences]
+    return matrix(groups, dense, BUCKETS)
+
+
+def recall_at_junk(labels: Array, scores: Array, junk: float) -> float:
+    """Return the best recall whose share of false positives is at most *junk*."""
+    order = np.argsort(-scores)
+    right = np.cumsum(labels[order])
+    share_of_junk = 1 - right / np.arange(1, len(labels) + 1)
+    within = right[share_of_junk <= junk]
+    return float(within.max() / labels.sum()) if len(within) else 0.0
+
+
+def area(labels: Array, scores: Array) -> float:
+    """Return the area under the curve: how often a durable sentence scores above another."""
+    durable, other = scores[labels == 1], scores[labels == 0]
+    if not len(durable) or not len(other):
+        return float("nan")
+    ranks = np.searchsorted(np.sort(other), durable)
+    return float(ranks.mean() / len(other))
+
+
+def report(name: str, labels: Array, scores: Array) -> str:
+    recalls = [f"{recall_at_junk(labels, scores, junk):.0%}" for junk in (0.25, 0.3)]
+    counts = [str(len(labels)), str(int(labels.sum()))]
+    return f"| {' | '.join([name, *counts, f'{area(labels, scores):.3f}', *recalls])} |"
+
+
+def measure_durability(folder: Path) -> None:
+    """Print how well durable sentences are found in each half and in each language."""
+    sentences, extra = labelled_sentences(folder), handwritten_sentences()
+    languages = np.array([sentence.language for sentence in sentences])
+    halves = np.array([group_number(sentence, 2) for sentence in sentences])
+    examples = Examples.of(sentences)
+    more = Examples.of(extra)
+    chosen, confirmed = examples.part(halves == 0), examples.part(halves == 1)
+    print("| part | sentences | durable | area | found at 25 % junk | at 30 % |")
+    print("|---|---|---|---|---|---|")
+    print(report("chosen on, cross-validated", chosen.labels, held_out_scores(chosen, more)))
+    model = train_on(chosen, more)
+    print(report("confirmed on", confirmed.labels, model.decision_function(confirmed.features)))
+    scores = held_out_scores(examples, more)
+    print(report("all, cross-validated", examples.labels, scores))
+    for language in sorted(set(languages.tolist())):
+        mine = languages == language
+        if mine.sum() < MIN_LANGUAGE:
+            continue
+        print(report(f"{language}, cross-validated", examples.labels[mine], scores[mine]))
+        part = examples.part(mine)
+        unseen = train_on(examples.part(~mine), more).decision_function(part.features)
+        print(report(f"{language}, trained without it", part.labels, unseen))
+
+
+def kind_of(sentence: LabelledSentence) -> str:
+    kind = sentence.span["kind"] if sentence.span else ""
+    return kind if kind in KINDS else "fact"
+
+
+def train_durability(folder: Path) -> None:
+    """Train on all sentences and write the weights; calibrate on held-out folds."""
+    sentences, extra = labelled_sentences(folder), handwritten_sentences()
+    about = {"made by": ABOUT, "data": data_version(folder, FILES)}
+    examples = Examples.of(sentences)
+    heads = [calibrated_head(DURABLE, examples, Examples.of(extra))]
+    durable = [sentence for sentence in sentences if sentence.span]
+    spans = [sentence.span or {} for sentence in durable]
+    answers = {ABOUT_PERSON: [span["scope"] != "project" for span in spans]}
+    answers |= {kind: [kind_of(sentence) == kind for sentence in durable] for kind in KINDS}
+    for name, values in answers.items():
+        heads.append(calibrated_head(name, Examples.of(durable, values), None))
+    write_heads(WEIGHTS, heads, about)
+
+
+def calibrated_head(name: str, examples: "Examples", more: "Examples | None") -> Head:
+    scores = held_out_scores(examples, more)
+    slope, offset = calibration(scores, examples.labels)
+    model = train_on(examples, more)
+    print(f"{name}: area {area(examples.labels, scores):.3f}")
+    return head(name, model.coef_[0], model.intercept_[0], BUCKETS, slope, offset)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Features, labels and folds of sentences."""
+
+    features: Array
+    labels: Array
+    folds: Array
+
+    @classmethod
+    def of(
+        cls, sentences: Sequence[LabelledSentence], values: Sequence[bool] | None = None
+    ) -> "Examples":
+        labels = [sentence.is_durable for sentence in sentences] if values is None else values
+        folds = [group_number(sentence, 2 * FOLDS) // 2 for sentence in sentences]
+        return cls(feature_matrix(sentences), np.array(labels, dtype=int), np.array(folds))
+
+    def part(self, mask: Array) -> "Examples":
+        return Examples(self.features[mask], self.labels[mask], self.folds[mask])
+
+
+def train_on(examples: Examples, more: Examples | None) -> Any:
+    if more is None:
+        return train(examples.features, examples.labels, STRENGTH)
+    features = vstack([examples.features, more.features]).tocsr()
+    return train(features, np.concatenate([examples.labels, more.labels]), STRENGTH)
+
+
+def held_out_scores(examples: Examples, more: Examples | None) -> Array:
+    """Return a score for each example from a model that has not seen its fold."""
+    scores = np.zeros(len(examples.labels))
+    for fold in range(FOLDS):
+        mask = examples.folds == fold
+        model = train_on(examples.part(~mask), more)
+        scores[mask] = model.decision_function(examples.features[mask])
+    return scores

@@ -1,0 +1,137 @@
+"""
+Decide whether a sentence becomes a candidate, and of which type.
+
+Notes, requests to remember, corrections and what the extraction rules describe are recognised by
+rules, which are exact and English. The learned judge of durability decides about every other
+sentence, in any language.
+"""
+
+from dataclasses import dataclass
+
+from recollect.domain.memory import MemoryType
+from recollect.engine.judges.durability import MIN_DURABLE, durability, durable_type
+from recollect.engine.judges.sentence_features import SentenceContext, sentence_features
+from recollect.text.explicit_request import asks_to_remember
+from recollect.text.extraction_rules import matching_rule
+from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.sentence_classifier import is_question, is_reported_speech, is_supposition
+from recollect.text.statement_parser import content_words
+
+MIN_WORDS = 3
+MIN_CHARS_UNSPACED = 6  # of a sentence in a script without spaces
+NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
+CORRECTED_CONFIDENCE = 0.85  # a correction
+JUDGED = "durable"  # the rule of a statement that only the judge found
+
+_STATEMENT_VERB = LazyPattern(
+    r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
+    r"|moved|runs?|needs?"
+    r"|goes|costs?|means?|meant|don't|doesn't|left|changed)\b|'(?:s|m|re|ve)\b"
+)
+_FIRST_PERSON = LazyPattern(r"\b(?:i|i'm|my|me|we're not)\b")
+_MOMENTARY = LazyPattern(
+    r"\b(?:still|again|works?|working|worked|failing|fails?|failed|running|broken|down|crash\w*"
+    r"|stuck|away"
+    r"|sick|ready|done|fine|gone|here|there|check|look|wait|sorry|minute|second|moment|question"
+    r"|think)\b"
+)
+
+
+@dataclass(frozen=True)
+class ExtractionMode:
+    """How to read a source. Every sentence of a note or a summary is a statement."""
+
+    states_everything: bool = False  # keep every plain sentence, even if it matches no rule
+    reported: bool = False  # written by an agent about the user, not by the user
+    note_type: MemoryType = MemoryType.ARTIFACT  # of a statement that matches no rule
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence in the forms that are matched: as written, normalised, and its statement."""
+
+    written: str
+    normalized: str
+    statement: str  # normalised, without filler and objection at its start
+    is_correction: bool
+    context: SentenceContext
+
+
+@dataclass(frozen=True)
+class Classification:
+    """The rule that proposes a sentence, its type, and how sure that is."""
+
+    rule: str
+    type: MemoryType
+    confidence: float
+
+
+def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
+    """Return why a sentence becomes a candidate, or None if it does not."""
+    exact = _by_rule(sentence, mode) or _correction(sentence)
+    if exact is not None:
+        return exact
+    if mode.states_everything:
+        return _note(sentence, mode)
+    return _durable(sentence) or _remember_request(sentence)
+
+
+def _by_rule(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
+    rule = matching_rule(sentence.statement, include_reported=mode.reported)
+    if rule is None:
+        return None
+    confidence = CORRECTED_CONFIDENCE if sentence.is_correction else rule.confidence
+    return Classification(rule.name, rule.type, confidence)
+
+
+def _durable(sentence: Sentence) -> Classification | None:
+    """Classify a sentence that the judge holds to be worth remembering."""
+    if not _has_enough_words(sentence.statement):
+        return None
+    features = sentence_features(sentence.written, sentence.normalized, None, sentence.context)
+    probability = durability(features)
+    if probability < MIN_DURABLE:
+        return None
+    confidence = CORRECTED_CONFIDENCE if sentence.is_correction else round(probability, 3)
+    if asks_to_remember(sentence.normalized):
+        confidence = max(confidence, NOTE_CONFIDENCE)
+    return Classification(JUDGED, durable_type(features), confidence)
+
+
+def _correction(sentence: Sentence) -> Classification | None:
+    """Classify a sentence that says what is right instead of something said before."""
+    text = sentence.statement
+    if not sentence.is_correction or len(text.split()) < MIN_WORDS or is_question(text):
+        return None
+    is_uncertain = is_supposition(text) or is_reported_speech(text) or _MOMENTARY.search(text)
+    if is_uncertain or not _STATEMENT_VERB.search(text):
+        return None
+    return Classification("correction", _type_by_person(text), CORRECTED_CONFIDENCE)
+
+
+def _note(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
+    text = sentence.statement
+    if len(text.split()) < MIN_WORDS or is_question(text):
+        return None
+    return Classification("statement", mode.note_type, NOTE_CONFIDENCE)
+
+
+def _remember_request(sentence: Sentence) -> Classification | None:
+    """Classify a statement that the user asks to remember, whatever it is about."""
+    text = sentence.statement
+    if not asks_to_remember(sentence.normalized) or len(content_words(text)) < MIN_WORDS:
+        return None
+    if is_question(text) or is_supposition(text) or is_reported_speech(text):
+        return None
+    return Classification("remember", _type_by_person(text), NOTE_CONFIDENCE)
+
+
+def _type_by_person(text: str) -> MemoryType:
+    return MemoryType.PROFILE if _FIRST_PERSON.search(text) else MemoryType.PROJECT
+
+
+def _has_enough_words(text: str) -> bool:
+    """Return whether a sentence can state something; not every script has spaces."""
+    if len(text.split()) >= MIN_WORDS:
+        return True
+    return not text.isascii() and len(text) >= MIN_CHARS_UNSPACED

@@ -1,0 +1,1 @@
+"""Learned judges: which sentences are worth remembering, and how two statements relate."""
