@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import click
-from rich.progress import Progress
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import limit_option, with_store
-from recollect.cli.output import Output, counts, progress_bar, safe, stderr
+from recollect.cli.output import Output, counts, safe
+from recollect.cli.progress import progress_line
 from recollect.domain.capture_event import Event, EventState
 from recollect.domain.job import Job, JobState
 
@@ -31,7 +31,8 @@ def work(rec: LocalRecollect, *, once: bool) -> Output:
     stop = _stop_event()
     kinds = Counter(run_due_jobs(rec, stop))
     if not once and not stop.is_set():
-        stderr.print(f"Waiting for jobs since {time.strftime('%H:%M:%S')}; stop with Ctrl-C.")
+        since = time.strftime("%H:%M:%S")
+        click.echo(f"Waiting for jobs since {since}; stop with Ctrl-C.", err=True)
     while not once and not stop.wait(POLL_S):
         kinds.update(run_due_jobs(rec, stop))
 
@@ -109,14 +110,14 @@ def run_due_jobs(
     kinds: list[str] = []
     stop = stop or threading.Event()
     waiting = len(rec.jobs.list(limit=1_000))
-    with progress_bar(*Progress.get_default_columns()) as progress:
-        task = progress.add_task("Reading …", total=max(1, waiting))
+    description = ""
+    with progress_line("Reading …") as progress:
         for job in rec.engine.run_jobs_in_steps():
             kinds.append(job.kind.value)
             waiting = max(waiting, len(kinds))
-            progress.update(task, completed=len(kinds), total=waiting + 1)
-            if stderr.is_terminal and len(kinds) % PROGRESS_EVERY == 0:
-                progress.update(task, description=f"Reading … {describe()}")
+            if progress.is_shown and len(kinds) % PROGRESS_EVERY == 0:
+                description = describe()
+            progress.update(len(kinds), waiting + 1, description)
             if stop.is_set():
                 break
     for _ in rec.engine.finish_work_in_steps():

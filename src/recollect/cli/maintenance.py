@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rich.progress import Progress
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.app.repair_store import repair_store
@@ -16,12 +15,11 @@ from recollect.cli.output import (
     Output,
     counts,
     database,
-    progress_bar,
     safe,
-    stderr,
     warnings,
     with_output,
 )
+from recollect.cli.progress import progress_line, show_status
 from recollect.config import config_path, load_settings
 from recollect.domain.maintenance import MaintenanceReport, StoreStatus
 from recollect.errors import RecollectError
@@ -75,7 +73,7 @@ def doctor(rec: LocalRecollect) -> Output:
 @with_store
 def verify(rec: LocalRecollect) -> Output:
     """Check the database file, its rules and its indexes. The exit code is 1 if one is wrong."""
-    with stderr.status("Verifying …"):
+    with show_status("Verifying …"):
         result = rec.maintenance.verify()
 
     def lines() -> Iterator[str]:
@@ -94,14 +92,15 @@ def verify(rec: LocalRecollect) -> Output:
 @with_store
 def rebuild(rec: LocalRecollect, *, no_embed: bool) -> Output:
     """Rebuild every index from the memories, and embed what is pending."""
-    with stderr.status("Rebuilding …"):
+    with show_status("Rebuilding …"):
         rebuilt = dict(rec.maintenance.rebuild())
     pending = rec.maintenance.status().waiting
     if pending and not no_embed:
-        with progress_bar(*Progress.get_default_columns()) as progress:
-            task = progress.add_task("Embedding …", total=pending)
+        embedded = 0
+        with progress_line("Embedding …") as progress:
             for done in rec.engine.drain_in_steps():
-                progress.advance(task, done)
+                embedded += done
+                progress.update(embedded, pending)
         rebuilt["embedded"] = pending - rec.maintenance.status().waiting
     return Output(rebuilt, f"Rebuilt: {counts(rebuilt)}.")
 
@@ -119,7 +118,7 @@ def repair(db: str | None, *, to: Path | None) -> Output:
     """
     path = load_settings(db=database(db)).db_path
     to = to or path.with_name(f"{path.stem}.rescued{path.suffix}")
-    with stderr.status("Reading what can be read …"):
+    with show_status("Reading what can be read …"):
         report = repair_store(path, to)
         with LocalRecollect(load_settings(db=str(to))) as rec:
             problems = rec.maintenance.verify().problems

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import with_new_store, with_store
-from recollect.cli.output import Output, progress_bar, safe, stderr
+from recollect.cli.output import Output, safe
+from recollect.cli.progress import progress_line, show_status
 from recollect.domain.embedding_model import EmbeddingModel
 
 _name_argument = click.argument("name")
@@ -52,7 +52,7 @@ def list_(rec: LocalRecollect) -> Output:
 @with_new_store
 def add(rec: LocalRecollect, *, folder: Path, name: str | None, replace: bool) -> Output:
     """Copy a model folder to the models of this machine, and test it."""
-    with stderr.status("Copying and testing …"):
+    with show_status("Copying and testing …"):
         added = rec.models.add(folder, name=name, replace=replace)
     model = safe(added.name)
     text = f"Added {model} ({safe(added.identity)}) at {safe(added.folder)}."
@@ -98,13 +98,12 @@ def use(rec: LocalRecollect, *, name: str) -> Output:
 @with_store
 def reembed(rec: LocalRecollect) -> Output:
     """Embed what the store's model has not embedded yet. It can be stopped and run again."""
-    columns = ("Embedding …", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     steps = rec.models.reembed_in_steps()
     last = first = next(steps)
-    with progress_bar(*columns) as progress:
-        task = progress.add_task("", total=first.done + first.waiting, completed=first.done)
+    with progress_line("Embedding …") as progress:
+        progress.update(first.done, first.done + first.waiting)
         for last in steps:
-            progress.update(task, total=last.done + last.waiting, completed=last.done)
+            progress.update(last.done, last.done + last.waiting)
     embedded = f"{max(last.done - first.done, 0)} items embedded by {safe(last.identity)}"
     serving = "It answers searches now." if last.serving else "The previous model still answers."
     return Output(last, f"{embedded}, {last.waiting} pending. {serving}")

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import functools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,10 +19,8 @@ from enum import Enum
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import Progress, ProgressColumn
 
+from recollect.cli.markup import escape, to_terminal
 from recollect.errors import RecollectError
 
 _C1 = re.compile(r"[\x7f-\x9f]")  # JSON escapes the other control characters itself
@@ -38,7 +37,6 @@ _KEYCAP = "\u20e3"
 Callback = Callable[..., Any]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-stderr = Console(stderr=True)  # for progress, so that standard output holds the result only
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,9 +99,8 @@ def ask(question: str, *, yes: bool) -> None:
 
 def print_text(text: str | Iterable[str]) -> None:
     """Print lines with markup."""
-    console = Console(highlight=False, soft_wrap=True, emoji=False)
     for line in [text] if isinstance(text, str) else text:
-        console.print(line)
+        click.echo(to_terminal(line), color=_uses_colour())
 
 
 def print_json(value: Any) -> None:
@@ -191,6 +188,8 @@ def receipt_lines(
     yield from warnings(f"Kept: {line}" for line in remaining)
 
 
-def progress_bar(*columns: str | ProgressColumn) -> Progress:
-    """Return a progress bar on standard error, shown in a terminal only."""
-    return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+def _uses_colour() -> bool | None:
+    """Return what the user wants; None: colours if the output is a terminal."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None

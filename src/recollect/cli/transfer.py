@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.jobs import run_due_jobs
 from recollect.cli.options import DefaultGroup, with_new_store, with_store
-from recollect.cli.output import Output, counts, progress_bar, safe, stderr, warnings
+from recollect.cli.output import Output, counts, safe, warnings
+from recollect.cli.progress import progress_line, show_status
 from recollect.config import load_settings
 from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.memory import Status
@@ -38,7 +38,7 @@ def export(rec: LocalRecollect, *, path: Path) -> Output:
 
     Of a damaged store it writes what can be read and lists the rest; the exit code is 1 then.
     """
-    with stderr.status("Exporting …"):
+    with show_status("Exporting …"):
         rows = rec.export(path)
     damage = rec.damage.describe() if rec.damage else []
 
@@ -73,7 +73,7 @@ def from_file(rec: LocalRecollect, *, path: Path, trust: bool) -> Output:
     become candidates in the inbox, redacted, and nothing else is imported; --trust imports it as it
     is. An import that was interrupted is continued by running it again.
     """
-    with stderr.status("Importing …"):
+    with show_status("Importing …"):
         imported = rec.import_(path, trust=trust)
 
     def lines() -> Iterator[str]:
@@ -150,14 +150,11 @@ def _import_history(
     before = _inbox_size(rec)
     tally = ImportTally()
     steps = rec.engine.import_history_in_steps(source.name, paths, dry_run=dry_run, **filters)
-    columns = ("Importing", BarColumn(), MofNCompleteColumn(), "files  {task.description}")
-    with progress_bar(*columns) as progress:
-        task = progress.add_task("", total=None)
+    with progress_line("Importing") as progress:
         for step in steps:
             tally.add(step)
             so_far = tally.conversations + (0 if step.outcome else step.conversations)
-            text = f"{so_far} conversations"
-            progress.update(task, completed=step.number, total=step.of, description=text)
+            progress.update(step.number, step.of, f"files, {so_far} conversations")
     left_to = "dry run" if dry_run else _other_worker(rec, no_work=no_work)
     if not left_to:
         run_due_jobs(rec, describe=lambda: f"{_inbox_size(rec) - before} candidates")

@@ -6,17 +6,15 @@ if they confirm. It does not depend on the protocol.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import truncate
 from recollect.mcp.schema import Schema, object_of
+from recollect.mcp.schema_validator import check_schema, schema_errors
 
 Arguments = Mapping[str, Any]
 READ_ONLY: Mapping[str, bool] = {"readOnlyHint": True, "openWorldHint": False}
@@ -66,10 +64,9 @@ class Tool:
     run: ToolFunction
     required: tuple[str, ...] = ()
     optional_output: tuple[str, ...] = ()  # output fields that are not always present
-    validator: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "validator", Draft202012Validator(self.input_schema))
+        check_schema(self.input_schema)
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -84,13 +81,12 @@ class Tool:
 
     def validate(self, arguments: Arguments) -> Arguments:
         """Return *arguments*, or raise `InvalidInput` with the first error."""
-        error = best_match(self.validator.iter_errors(arguments))
+        error = next(schema_errors(self.input_schema, arguments), None)
         if error is None:
             return {name: _integral_as_int(value) for name, value in arguments.items()}
-        location = ".".join(str(step) for step in error.absolute_path)
-        message = truncate(str(error.message), MAX_ERROR_CHARS)
-        if location:
-            raise InvalidInput(f"{location}: {message}")
+        message = truncate(error.message, MAX_ERROR_CHARS)
+        if error.location:
+            raise InvalidInput(f"{error.location}: {message}")
         takes = ", ".join(self.parameters) or "nothing"
         raise InvalidInput(f"{message}; {self.name} takes {takes}")
 

@@ -1,0 +1,98 @@
+"""
+Check the arguments of a tool against its schema.
+
+Only the keywords that our schemas use are known; a schema with another one is refused when the tool
+is defined. A test compares the verdicts with those of the package `jsonschema`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from recollect.mcp.schema import Schema
+
+_NOTES = {"description", "default"}
+_CHECKED = {
+    "type",
+    "enum",
+    "minimum",
+    "maximum",
+    "maxLength",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+}
+_IS_OF_TYPE: Mapping[str, Callable[[Any], bool]] = {
+    "array": lambda value: isinstance(value, list),
+    "boolean": lambda value: isinstance(value, bool),
+    # JSON has one number type: 8.0 is an integer.
+    "integer": lambda value: _is_number(value) and value == value // 1,
+    "object": lambda value: isinstance(value, dict),
+    "string": lambda value: isinstance(value, str),
+}
+
+
+class SchemaError(NamedTuple):
+    """Where a value does not fit its schema, '' for the whole, and why."""
+
+    location: str
+    message: str
+
+
+def check_schema(schema: Schema) -> None:
+    """Raise `ValueError` if *schema* has a keyword or a type that is not checked here."""
+    unknown = schema.keys() - _CHECKED - _NOTES
+    if unknown or schema["type"] not in _IS_OF_TYPE:
+        raise ValueError(f"this schema cannot be checked: {', '.join(unknown) or schema['type']}")
+    for inner in (*schema.get("properties", {}).values(), schema.get("items")):
+        if inner is not None:
+            check_schema(inner)
+
+
+def schema_errors(schema: Schema, value: Any, location: str = "") -> Iterator[SchemaError]:
+    """Yield where *value* does not fit *schema*."""
+    message = _mismatch(schema, value)
+    if message:
+        yield SchemaError(location, message)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from schema_errors(schema.get("items", {}), item, _join(location, place))
+    elif isinstance(value, dict):
+        for name, inner in schema.get("properties", {}).items():
+            if name in value:
+                yield from schema_errors(inner, value[name], _join(location, name))
+
+
+def _mismatch(schema: Schema, value: Any) -> str:
+    """Return what is wrong with *value* itself, '' if nothing is."""
+    if "type" in schema and not _IS_OF_TYPE[schema["type"]](value):
+        return f"{value!r} is not of type {schema['type']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{value!r} is not one of {schema['enum']!r}"
+    if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
+        return f"{value!r} is too long"
+    if _is_number(value) and value < schema.get("minimum", value):
+        return f"{value!r} is less than the minimum of {schema['minimum']!r}"
+    if _is_number(value) and value > schema.get("maximum", value):
+        return f"{value!r} is greater than the maximum of {schema['maximum']!r}"
+    return _wrong_properties(schema, value) if isinstance(value, dict) else ""
+
+
+def _wrong_properties(schema: Schema, value: Mapping[str, Any]) -> str:
+    missing = [name for name in schema.get("required", ()) if name not in value]
+    if missing:
+        return f"{missing[0]!r} is a required property"
+    unknown = [name for name in value if name not in schema.get("properties", {})]
+    if unknown and schema.get("additionalProperties") is False:
+        names = ", ".join(map(repr, unknown))
+        verb = "was" if len(unknown) == 1 else "were"
+        return f"Additional properties are not allowed ({names} {verb} unexpected)"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _join(location: str, step: object) -> str:
+    return f"{location}.{step}" if location else str(step)
