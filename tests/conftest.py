@@ -129,16 +129,25 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(params=BACKENDS)
 def open_store(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
-) -> Callable[[], Store]:
+) -> Callable[..., Store]:
     """Open the store of the test, in each database in turn; again, if it was opened before."""
     backend = BACKENDS[request.param]
-    return lambda: backend(tmp_path, clock)
+    return lambda folder=tmp_path: backend(folder, clock)
 
 
 @pytest.fixture
 def store(open_store: Callable[[], Store]) -> Iterator[Store]:
     """An empty store by itself."""
     opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def other_store(open_store: Callable[..., Store], tmp_path: Path) -> Iterator[Store]:
+    """Another empty store, of the same database."""
+    (tmp_path / "other").mkdir()
+    opened = open_store(tmp_path / "other")
     yield opened
     opened.close()
 

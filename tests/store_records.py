@@ -1,11 +1,12 @@
 """Records of the contract tests of the store, and functions that write them or look for them."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from recollect import Memory, MemoryType, Project, Status
 from recollect.domain.agent import Agent
-from recollect.domain.block import Block
+from recollect.domain.block import Block, BlockAuthor, BlockVersion
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
@@ -129,3 +130,42 @@ def memory_writer(store: Store, clock: FakeClock) -> Keep:
         return memory
 
     return write_memory
+
+
+def event(event_id: str, **more: object) -> Event:
+    """Return the event of a capture that is done, unless *more* says otherwise."""
+    values: dict[str, object] = {
+        "id": event_id,
+        "trigger": Trigger.MANUAL,
+        "source_id": None,
+        "owner": GLOBAL,
+        "state": EventState.DONE,
+        "created_at": START,
+        "updated_at": START,
+    }
+    return Event(**(values | more))  # type: ignore[arg-type]
+
+
+def source(source_id: str, content: str, **more: object) -> Source:
+    """Return a source that nothing was quoted from yet."""
+    values: dict[str, object] = {
+        "id": source_id,
+        "kind": SourceKind.CONVERSATION,
+        "content": content,
+        "sha256": sha256_hex(content),
+        "captured_at": START,
+        "observed_at": START,
+    }
+    return Source(**(values | more))  # type: ignore[arg-type]
+
+
+def block_version(of: Block, at: datetime = START) -> BlockVersion:
+    """Return the present value of a block as a version of its history."""
+    return BlockVersion(
+        block_id=of.id,
+        version=of.version,
+        value=of.value,
+        by=BlockAuthor.AGENT,
+        reason="r",
+        changed_at=at,
+    )

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from recollect import AlreadyExists, InvalidInput
+from recollect import AlreadyExists, InvalidInput, Status
 from recollect.domain.agent import AgentPinning
 from recollect.domain.conversation import Pin
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from store_records import ANNA, BEN, block, message, say
+from store_records import ANNA, BEN, Keep, block, event, message, say, source
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -68,3 +68,30 @@ def test_deleting_an_agent_deletes_and_counts_its_rows(store: Store) -> None:
         assert tables.messages.get("c1 m0") is None
     store.write(lambda tables: tables.blocks.delete(own))
     assert store.check()[1] == []
+
+
+def test_what_belongs_to_an_agent_is_listed(store: Store, keep: Keep) -> None:
+    say(store, message(0, "zebra"))
+    own = keep("own", scope=Scope.AGENT, agent_id="a1", tags=("b", "a"))
+    waiting = keep("waiting", scope=Scope.AGENT, agent_id="a1", status=Status.INBOX, tags=("c",))
+    in_talk = keep("in talk", scope=Scope.SESSION, session_id="c1")
+    keep("of everybody", agent_id="a1")
+
+    def write(tables: Tables) -> None:
+        tables.sources.add(source("s1", "raw"))
+        tables.sources.add_event(event("e1", source_id="s1", owner=Owner(Scope.AGENT, "a1")))
+        tables.sources.add_event(event("e2", owner=Owner(Scope.SESSION, "c1")))
+        tables.sources.add_event(event("e3", owner=Owner(Scope.AGENT, "a2")))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.agents.archive_summary("a1", tag_limit=9) == (1, ["a", "b"])
+        assert tables.agents.archive_summary("a1", tag_limit=1) == (1, ["a"])
+        assert set(tables.agents.own_memory_ids("a1")) == {own.id, waiting.id, in_talk.id}
+        assert sorted(tables.agents.own_events("a1")) == [("e1", "s1"), ("e2", None)]
+        assert tables.conversations.own_memory_ids("c1") == [in_talk.id]
+        assert tables.conversations.own_events("c1") == [("e2", None)]
+    store.write(lambda tables: tables.agents.delete_event("e1"))
+    with store.read() as tables:
+        assert tables.sources.event("e1") is None
+        assert tables.sources.get("s1") is not None

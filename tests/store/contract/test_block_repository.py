@@ -1,29 +1,18 @@
 """Blocks, their attachments and their history."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from recollect import InvalidInput
-from recollect.domain.block import Block, BlockAuthor, BlockVersion
+from recollect.domain.block import Block, BlockProposal, ProposalState
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from store_records import EVERYBODY, block, count_matches
+from store_records import EVERYBODY, block, block_version, count_matches
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
-
-
-def version(of: Block, at: datetime = START) -> BlockVersion:
-    return BlockVersion(
-        block_id=of.id,
-        version=of.version,
-        value=of.value,
-        by=BlockAuthor.AGENT,
-        reason="r",
-        changed_at=at,
-    )
 
 
 def test_a_block_comes_back_as_it_was_written_and_changes(store: Store) -> None:
@@ -121,19 +110,63 @@ def test_every_version_of_a_block_is_kept_once(store: Store) -> None:
 
     def write(tables: Tables) -> None:
         tables.blocks.add(first)
-        tables.blocks.add_version(version(first))
+        tables.blocks.add_version(block_version(first))
         tables.blocks.set(second)
-        tables.blocks.add_version(version(second, later))
+        tables.blocks.add_version(block_version(second, later))
 
     store.write(write)
     with pytest.raises(InvalidInput):
-        store.write(lambda tables: tables.blocks.add_version(version(second)))
+        store.write(lambda tables: tables.blocks.add_version(block_version(second)))
     with store.read() as tables:
-        assert tables.blocks.versions("b1") == [version(first), version(second, later)]
-        assert tables.blocks.version("b1", 2) == version(second, later)
+        assert tables.blocks.versions("b1") == [block_version(first), block_version(second, later)]
+        assert tables.blocks.version("b1", 2) == block_version(second, later)
         assert tables.blocks.version("b1", 3) is None
         [change] = tables.blocks.changes_since(["b1", "unknown"], START)
         assert (change.block_id, change.label, change.version) == ("b1", "notes", 2)
         assert tables.blocks.changes_since(["b1"], later) == []
         assert tables.blocks.changes_since([], START - timedelta(days=1)) == []
     assert store.check()[1] == []
+
+
+def test_a_proposal_shows_the_text_its_author_saw_and_is_decided_once(store: Store) -> None:
+    shared = block("b1", "notes", "one", scope=Scope.GLOBAL, owner_id="")
+    after = replace(shared, value="two", version=2)
+    pending = BlockProposal(
+        id="p1",
+        block_id="b1",
+        label="notes",
+        scope=Scope.GLOBAL,
+        owner_id="",
+        author="anna",
+        base_version=1,
+        base_value="one",
+        current_value="two",
+        value="three",
+        reason="r",
+        proposed_at=START,
+    )
+    later = replace(pending, id="p2", value="four", proposed_at=START + timedelta(minutes=1))
+
+    def write(tables: Tables) -> None:
+        tables.blocks.add(shared)
+        tables.blocks.add_version(block_version(shared))
+        for proposal in (later, pending):
+            tables.blocks.add_proposal(proposal)
+        tables.blocks.set(after)
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.blocks.proposal("p1") == pending
+        assert tables.blocks.proposal("unknown") is None
+        assert tables.blocks.proposals(ProposalState.PENDING) == [pending, later]
+        assert tables.blocks.pending_proposals_of("b1") == [pending, later]
+        assert tables.blocks.pending_proposals_of("unknown") == []
+
+    rejected = replace(
+        pending, state=ProposalState.REJECTED, decision="no", decided_at=START + timedelta(hours=1)
+    )
+    store.write(lambda tables: tables.blocks.set_proposal(rejected))
+
+    with store.read() as tables:
+        assert tables.blocks.proposals(ProposalState.REJECTED) == [rejected]
+        assert tables.blocks.pending_proposals_of("b1") == [later]

@@ -115,3 +115,21 @@ def test_a_conversation_that_is_being_deleted_is_hidden_at_once(store: Store) ->
         assert tables.messages.speakers("a1", MessageFilters()) == []
         assert tables.messages.candidate_rows(range(99), MessageFilters()) == []
     assert not any(row.get("content") == "zebra" for row in store.export_rows())
+
+
+def test_conversations_with_messages_are_listed_the_latest_first(store: Store) -> None:
+    talks = [
+        replace(TALK, id=f"t{hours}", started_at=START + timedelta(hours=hours))
+        for hours in range(4)
+    ]
+    for talk in talks[:3]:
+        say(store, message(0, "zebra", talk), talk=talk)
+    store.write(lambda tables: tables.conversations.add(talks[3]))
+
+    with store.read() as tables:
+        before = START + timedelta(hours=9)
+        with_messages = tables.conversations.with_messages
+        assert with_messages("a1", before=before, limit=9) == [talks[2], talks[1], talks[0]]
+        assert with_messages("a1", before=before, limit=1) == [talks[2]]
+        assert with_messages("a1", before=talks[1].started_at, limit=9) == [talks[0]]
+        assert with_messages("a2", before=before, limit=9) == []

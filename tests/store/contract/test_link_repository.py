@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from recollect import InvalidInput, Relation
+from recollect import InvalidInput, Relation, Status
 from recollect.domain.link import Link, LinkEnd
 from recollect.domain.scope import Scope
-from recollect.store.protocol import Store
+from recollect.store.protocol import Store, Tables
 from store_records import Keep, project
 from support import START, FakeClock
 
@@ -91,3 +91,28 @@ def test_links_reach_a_project_directly_or_through_its_memories(
             tables.memories.item_id_of(further.id),
         } <= linked
         assert tables.memories.item_id_of(here.id) in set(tables.links.item_ids_linked_to(a.id))
+
+
+def test_pairs_of_current_memories_that_contradict_each_other_are_counted(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    first, second, third = keep("one"), keep("two"), keep("three", status=Status.ARCHIVED)
+
+    def link(from_id: str, to_id: str) -> Link:
+        return Link(
+            id=clock.new_id(),
+            from_id=from_id,
+            relation=Relation.CONTRADICTS,
+            to_kind=LinkEnd.MEMORY,
+            to_id=to_id,
+            created_at=START,
+        )
+
+    def write(tables: Tables) -> None:
+        pairs = [(first.id, second.id), (second.id, first.id), (first.id, third.id)]
+        for from_id, to_id in pairs:
+            tables.links.add(link(from_id, to_id))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.links.count_conflicts() == 1

@@ -9,9 +9,11 @@ from recollect import Change, EvidenceMissing, InvalidInput, MemoryType, Status
 from recollect.domain.change import ChangeEffects, ChangeKind, ConfirmationChange
 from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.retrieval import Filters
-from recollect.domain.scope import Scope
+from recollect.domain.scope import Owner, Scope
+from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.store.protocol import Store, Tables
+from recollect.text.fingerprint import fingerprint
 from store_records import GLOBAL, Keep, item_id_of, matching_items, project
 from support import START, FakeClock
 
@@ -184,3 +186,119 @@ def test_one_profile_fact_of_a_name_is_active_at_a_time(store: Store, keep: Keep
 
     with pytest.raises(InvalidInput):
         keep("emacs", key="editor")
+
+
+def test_memories_are_listed_by_status_and_by_when_they_were_confirmed(
+    store: Store, keep: Keep
+) -> None:
+    old = keep("old", confirmed_at=START - timedelta(days=9))
+    older = keep("older", type=MemoryType.DECISION, confirmed_at=START - timedelta(days=10))
+    fresh, waiting = keep("fresh"), keep("waiting", status=Status.INBOX)
+    since = dict.fromkeys((MemoryType.PROFILE, MemoryType.DECISION), START)
+
+    with store.read() as tables:
+        memories = tables.memories
+        assert memories.ids_with_status(Status.ACTIVE) == [old.id, older.id, fresh.id]
+        assert memories.ids_with_status(Status.INBOX) == [waiting.id]
+        assert memories.unconfirmed(since, 9) == [older, old]
+        assert memories.unconfirmed(since, 1) == [older]
+        assert memories.unconfirmed({MemoryType.PROFILE: START}, 9) == [old]
+        assert memories.contents([old.id, "unknown"]) == {old.id: "old"}
+
+
+def test_memories_of_the_same_words_are_found_by_their_fingerprint(
+    store: Store, keep: Keep
+) -> None:
+    first, second = keep("Use pnpm."), keep("use  PNPM")
+    keep("Use yarn.")
+
+    with store.read() as tables:
+        items = tables.memories.with_fingerprint(fingerprint("use pnpm"), GLOBAL)
+        elsewhere = tables.memories.with_fingerprint(
+            fingerprint("use pnpm"), Owner(Scope.PROJECT, "p")
+        )
+    assert items == [item_id_of(store, first), item_id_of(store, second)]
+    assert elsewhere == []
+
+
+def test_evidence_is_added_and_dropped(store: Store, keep: Keep, clock: FakeClock) -> None:
+    kept = keep("a fact")
+    more = replace(kept.evidence[0], id=clock.new_id(), start=2, end=6, quote="fact")
+    store.write(lambda tables: tables.memories.add_evidence(more))
+    with store.read() as tables:
+        assert tables.memories.get(kept.id) == replace(kept, evidence=(*kept.evidence, more))
+
+    store.write(lambda tables: tables.memories.drop_evidence([more.id, "unknown"]))
+
+    with store.read() as tables:
+        assert tables.memories.get(kept.id) == kept
+
+
+def test_the_id_of_a_forgotten_memory_is_removed_from_the_history_of_others(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    kept, gone, unrelated = keep("kept"), keep("gone"), keep("unrelated")
+
+    def change(memory_id: str) -> Change:
+        return Change(
+            id=clock.new_id(),
+            memory_id=memory_id,
+            kind=ChangeKind.SUPERSEDED,
+            before=Status.ACTIVE,
+            after=Status.SUPERSEDED,
+            by="engine",
+            reason=f"replaced by {gone.id}",
+            at=START,
+            effects=ChangeEffects(caused_by=gone.id),
+        )
+
+    changes = [change(kept.id), change(unrelated.id)]
+
+    def write(tables: Tables) -> None:
+        for new in changes:
+            tables.memories.add_change(new)
+        tables.memories.remove_id_from_history(gone.id, [kept.id])
+
+    store.write(write)
+    with store.read() as tables:
+        [scrubbed] = tables.memories.changes(kept.id)
+        assert gone.id not in repr(scrubbed)
+        assert tables.memories.changes(unrelated.id) == [changes[1]]
+
+
+def test_extracted_memories_are_counted_with_those_a_person_rejected(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    keep("by hand")
+    extracted = {"source_kind": SourceKind.CONVERSATION, "status": Status.ARCHIVED}
+    keep("extracted", **extracted | {"status": Status.INBOX})
+    by_person, by_engine = keep("rejected", **extracted), keep("duplicate", **extracted)
+
+    def write(tables: Tables) -> None:
+        rejected = (by_person, ChangeKind.REJECTED, "user")
+        for memory, kind, by in (rejected, (by_engine, ChangeKind.MERGED, "engine")):
+            change = Change(
+                id=clock.new_id(),
+                memory_id=memory.id,
+                kind=kind,
+                before=Status.INBOX,
+                after=Status.ARCHIVED,
+                by=by,
+                reason="",
+                at=START,
+            )
+            tables.memories.add_change(change)
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.memories.count_extracted() == (3, 1)
+
+
+def test_the_memory_written_before_in_the_same_session_is_found(store: Store, keep: Keep) -> None:
+    session = {"scope": Scope.GLOBAL, "session_id": "day 1"}
+    first, second = keep("first", **session), keep("second", **session)
+    other = keep("other", session_id="day 2")
+    items = [item_id_of(store, memory) or 0 for memory in (first, second, other)]
+
+    with store.read() as tables:
+        assert tables.memories.preceding(items) == {items[1]: items[0]}

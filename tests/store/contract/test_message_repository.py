@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from recollect import InvalidInput
-from recollect.domain.conversation import MessageFilters, Role
+from recollect.domain.conversation import CompactionMode, MessageFilters, Role, Summary
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
 from store_records import ALONE, TALK, count_matches, message, say
@@ -133,3 +133,66 @@ def test_a_partition_is_dropped_with_all_items_and_others_stay(store: Store) -> 
     assert store.write(write) == (2, 0)
     assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
     assert store.check()[1] == []
+
+
+def test_messages_are_read_in_pages_and_counted_in_context(store: Store) -> None:
+    messages = [message(0, "four words are here", tokens=0), message(1, "", tokens=3)]
+    messages += [message(2, "two", tokens=5), message(3, "three", tokens=7)]
+    say(store, *messages)
+
+    with store.read() as tables:
+        size = tables.messages.context_size("c1")
+        assert size[0] == 4
+        assert size[1] > 15  # the tokens of the first are estimated
+        assert tables.messages.page_back("c1", before=3, limit=2) == [messages[2], messages[1]]
+        assert tables.messages.in_context_from("c1", start=1, limit=2) == messages[1:3]
+        assert tables.messages.speakers("a1", MessageFilters()) == [
+            (messages[position].id, Role.USER) for position in (0, 2, 3)
+        ]
+        assert tables.messages.speakers("a1", MessageFilters(conversation_id="c1"))[1:] == [
+            (messages[2].id, Role.USER),
+            (messages[3].id, Role.USER),
+        ]
+
+
+def test_a_message_is_pinned_and_goes_back_to_the_context(store: Store) -> None:
+    say(store, message(0, "zero"), message(1, "one"))
+    summary = Summary(
+        id="s",
+        conversation_id="c1",
+        mode=CompactionMode.SLIDING_WINDOW,
+        content="summary",
+        first_position=0,
+        last_position=1,
+        tokens=1,
+        made_by="extract",
+        created_at=START,
+    )
+
+    def write(tables: Tables) -> None:
+        tables.conversations.add_summary(summary)
+        tables.messages.mark_summarized(["c1 m0", "c1 m1"], "s")
+        tables.messages.restore_to_context("c1 m0")
+        tables.messages.set_pinned("c1 m0", True)
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.messages.in_context("c1") == [replace(message(0, "zero"), pinned=True)]
+        assert tables.messages.in_context_from("c1", start=0, limit=9) == [
+            replace(message(0, "zero"), pinned=True)
+        ]
+
+
+def test_the_items_of_few_messages_are_listed_and_of_many_are_not(store: Store) -> None:
+    say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
+    since = MessageFilters(since=START + timedelta(minutes=1))
+    in_talk = MessageFilters(conversation_id="c1")
+
+    with store.read() as tables:
+        items = tables.messages.item_ids_if_few("a1", in_talk, limit=3)
+        assert items is not None
+        assert len(items) == 3
+        assert tables.messages.item_ids_if_few("a1", in_talk, limit=2) is None
+        assert set(tables.messages.item_ids_if_few("a1", since, limit=2) or ()) == set(items[1:])
+        assert tables.messages.item_ids_if_few("a1", MessageFilters(), limit=9) is None
+        assert tables.messages.preceding(items) == {items[1]: items[0], items[2]: items[1]}

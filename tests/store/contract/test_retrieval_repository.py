@@ -89,6 +89,7 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
         logged = tables.retrievals.get("q1")
         assert tables.retrievals.times_returned(kept.id) == 1
         assert tables.retrievals.get("none") is None
+        assert list(tables.retrievals.all()) == [retrieval]
         assert list(tables.retrievals.queries()) == [("q1", "Where is the gone zebra?")]
         assert list(tables.retrievals.result_ids()) == [("q1", [kept.id, gone.id])]
     scrubbed = store.write(lambda tables: tables.retrievals.scrub(["q1", "none"], gone={gone.id}))
@@ -141,6 +142,7 @@ def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
 
     with store.read() as tables:
         assert tables.retrievals.views() == [replace(view, query="other")]
+        assert tables.retrievals.view("v") == replace(view, query="other")
         assert tables.retrievals.view("none") is None
     assert store.write(lambda tables: tables.retrievals.delete_view("v"))
     assert not store.write(lambda tables: tables.retrievals.delete_view("v"))

@@ -1,11 +1,20 @@
 """The search indexes: words in partitions, and vectors."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, RegisteredModel
+from recollect.store.values import (
+    ChunkEmbedding,
+    ModelsInUse,
+    PendingFilter,
+    RegisteredModel,
+    UnembeddedItem,
+)
 from recollect.text.fingerprint import short_hash
 from store_records import GLOBAL, Keep, item_id_of, matching_items, project
 from support import FakeClock
@@ -169,3 +178,49 @@ def test_one_name_with_two_dimensions_is_two_models(store: Store) -> None:
     with store.read() as tables:
         assert tables.embeddings.latest_model("m") == (large, 8)
         assert tables.embeddings.latest_model("other") is None
+
+
+def test_one_item_is_matched_by_its_words(store: Store, keep: Keep) -> None:
+    zebra, horse = keep("the zebra sleeps"), keep("the horse sleeps")
+    with store.read() as tables:
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
+        item_id = item_id_of(store, zebra) or 0
+        matches = tables.word_index.match_item("zebra horse", partitions, item_id).matches
+        assert [(match.item_id, match.words) for match in matches] == [(item_id, ("zebra",))]
+        other = tables.word_index.match_item("zebra", partitions, item_id_of(store, horse) or 0)
+        assert other.matches == ()
+
+
+def test_items_are_pending_until_a_model_has_embedded_them(store: Store, keep: Keep) -> None:
+    memories = [keep("one"), keep("two")]
+    first, second = (item_id_of(store, memory) or 0 for memory in memories)
+    ids = [memory.id for memory in memories]
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
+    other = store.write(lambda tables: tables.embeddings.add_model("n", 4))
+    save_vectors(store, model, {first: [1, 0, 0, 0]})
+
+    def item_ids(items: Sequence[UnembeddedItem]) -> list[int]:
+        return [item.item_id for item in items]
+
+    with store.read() as tables:
+        embeddings = tables.embeddings
+        assert item_ids(embeddings.pending_among(model, ids)) == [second]
+        assert item_ids(embeddings.pending_among(other, ids)) == [first, second]
+        assert item_ids(embeddings.never_embedded_among([*ids, "unknown"])) == [second]
+        items = embeddings.pending_among(other, ids)
+        assert embeddings.unchanged([items[0], replace(items[1], text="former")]) == items[:1]
+
+
+def test_vectors_are_compared_with_a_sample_and_read(store: Store, keep: Keep) -> None:
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
+    first, second = (item_id_of(store, keep(text)) or 0 for text in ("one", "two"))
+    save_vectors(store, model, {first: [1, 0, 0, 0], second: [0, 1, 0, 0]})
+    query = np.asarray([1, 0, 0, 0], dtype=np.float32)
+
+    with store.read() as tables:
+        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
+        stats = tables.embeddings.similarity_stats(model, query, partitions)
+        assert stats.sample_size == 2
+        assert 0 < stats.mean < 1
+        vectors = tables.embeddings.first_vectors(model, [first, 999])
+        assert [list(vector) for vector in vectors.values()] == [[1, 0, 0, 0]]

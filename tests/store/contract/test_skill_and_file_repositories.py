@@ -115,3 +115,32 @@ def test_windows_of_files_are_listed_the_least_recently_used_first(store: Store)
     with store.read() as tables:
         assert tables.files.open_windows("a1") == [window("f3", 2), window("f1", 60, first_line=5)]
         assert tables.files.open_windows("a2") == []
+
+
+def test_files_of_a_project_are_listed_and_unopened_ones_of_none_are_dropped(store: Store) -> None:
+    files = [
+        StoredFile("f1", "p1", "b.py", "x", "h"),
+        StoredFile("f2", "p1", "a.py", "x", "h"),
+        StoredFile("f3", None, "open.py", "x", "h"),
+        StoredFile("f4", None, "unopened.py", "x", "h"),
+    ]
+    window = OpenFileWindow(
+        file_id="f3",
+        project_id=None,
+        path="open.py",
+        root="/src",
+        first_line=0,
+        last_line=9,
+        last_accessed_at=START,
+    )
+
+    def write(tables: Tables) -> None:
+        for file in files:
+            tables.files.save(file, START)
+        tables.files.open("a1", window)
+        tables.files.drop_unopened()
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.files.paths_of("p1") == [("f2", "a.py"), ("f1", "b.py")]
+        assert tables.files.get_many(["f1", "f2", "f3", "f4"]) == files[:3]

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from recollect import InvalidInput
-from recollect.domain.capture_event import Event, EventState, Trigger
+from recollect.domain.capture_event import EventState, Trigger
+from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import SourceKind
-from recollect.store.protocol import Store
-from store_records import GLOBAL, Keep
-from support import START, FakeClock
+from recollect.store.protocol import Store, Tables
+from store_records import Keep, event, source
+from support import FakeClock
 
 
 def test_a_source_knows_when_each_of_its_messages_was_said(
@@ -46,20 +47,12 @@ def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -
         store.write(lambda tables: tables.sources.add(replace(source, id="other")))
 
 
-def test_uris_of_events_without_a_source_are_listed(store: Store, clock: FakeClock) -> None:
-    def event(uri: str, trigger: Trigger = Trigger.MANUAL) -> Event:
-        return Event(
-            id=clock.new_id(),
-            trigger=trigger,
-            source_id=None,
-            owner=GLOBAL,
-            state=EventState.DONE,
-            uri=uri,
-            created_at=START,
-            updated_at=START,
-        )
-
-    events = [event("file:///a#1"), event(""), event("file:///b", Trigger.CONVERSATION)]
+def test_uris_of_events_without_a_source_are_listed(store: Store) -> None:
+    events = [
+        event("e1", uri="file:///a#1"),
+        event("e2"),
+        event("e3", uri="file:///b", trigger=Trigger.CONVERSATION),
+    ]
     for new in events:
         store.write(lambda tables, new=new: tables.sources.add_event(new))  # type: ignore[misc]
 
@@ -68,20 +61,72 @@ def test_uris_of_events_without_a_source_are_listed(store: Store, clock: FakeClo
 
 
 def test_events_are_kept_in_order(store: Store, clock: FakeClock) -> None:
-    events = [
-        Event(
-            id=clock.new_id(),
-            trigger=Trigger.MANUAL,
-            source_id=None,
-            owner=GLOBAL,
-            state=EventState.DONE,
-            created_at=START,
-            updated_at=START,
-        )
-        for _ in range(3)
-    ]
-    for event in events:
-        store.write(lambda tables, event=event: tables.sources.add_event(event))  # type: ignore[misc]
+    events = [event(clock.new_id()) for _ in range(3)]
+    for new in events:
+        store.write(lambda tables, new=new: tables.sources.add_event(new))  # type: ignore[misc]
 
     with store.read() as tables:
         assert tables.sources.events() == events
+
+
+def test_sources_are_found_by_their_session(store: Store) -> None:
+    sources = [
+        source("s1", "one", session="day 1"),
+        source("s2", "two", session="day 1"),
+        source("s3", "three", session="day 2"),
+        source("s4", "four"),
+    ]
+
+    def write(tables: Tables) -> None:
+        for new in sources:
+            tables.sources.add(new)
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.sources.ids_of_session("day 1") == ["s1", "s2"]
+        assert tables.sources.ids_of_session("") == []
+        assert tables.sources.with_session_prefix("day") == [
+            ("day 1", "one"),
+            ("day 1", "two"),
+            ("day 2", "three"),
+        ]
+        assert tables.sources.with_session_prefix("day 2") == [("day 2", "three")]
+        assert tables.sources.session_of("s1") == "day 1"
+        assert tables.sources.session_of("s4") == "s4"
+        assert tables.sources.session_of("unknown") == "unknown"
+
+
+def test_a_source_without_evidence_can_be_deleted_and_another_cannot(
+    store: Store, keep: Keep
+) -> None:
+    quoted = keep("quoted").evidence[0].source_id
+    store.write(lambda tables: tables.sources.add(source("s1", "loose")))
+
+    store.write(lambda tables: tables.sources.delete("s1"))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.sources.delete(quoted))
+
+    with store.read() as tables:
+        assert tables.sources.get("s1") is None
+        assert tables.sources.get(quoted) is not None
+
+
+def test_an_event_changes_and_is_found_by_its_source(store: Store) -> None:
+    begun = event("e1", source_id="s1", owner=Owner(Scope.GLOBAL, ""), state=EventState.CAPTURED)
+    failed = replace(begun, state=EventState.FAILED, error="no", retries=2, outcome="o")
+
+    def write(tables: Tables) -> None:
+        tables.sources.add(source("s1", "text"))
+        tables.sources.add_event(begun)
+        tables.sources.add_event(event("e2"))
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.sources.event("e1") == begun
+        assert tables.sources.event("unknown") is None
+    store.write(lambda tables: tables.sources.set_event(failed))
+
+    with store.read() as tables:
+        assert tables.sources.event("e1") == failed
+        assert tables.sources.events_of("s1") == [failed]
+        assert tables.sources.events_of("unknown") == []

@@ -1,0 +1,57 @@
+"""Idempotency keys, unfinished work, and the checksums of exports."""
+
+from datetime import timedelta
+
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
+from recollect.store.protocol import Store, Tables
+from support import START
+
+
+def test_a_key_is_claimed_once_until_it_is_pruned(store: Store) -> None:
+    def claim(key: str, fingerprint: str, days: int = 0) -> bool:
+        at = START + timedelta(days=days)
+        return store.write(lambda tables: tables.idempotency_keys.claim(key, fingerprint, at=at))
+
+    assert claim("k1", "first")
+    assert not claim("k1", "second")
+    assert claim("k2", "other", days=1)
+    with store.read() as tables:
+        assert tables.idempotency_keys.fingerprint("k1") == "first"
+        assert tables.idempotency_keys.fingerprint("unknown") is None
+
+    before = START + timedelta(days=1)
+    store.write(lambda tables: tables.idempotency_keys.prune(before=before))
+
+    with store.read() as tables:
+        assert tables.idempotency_keys.fingerprint("k1") is None
+        assert tables.idempotency_keys.fingerprint("k2") == "other"
+
+
+def test_work_is_unfinished_until_it_is_removed(store: Store) -> None:
+    erase = UnfinishedWork(kind=WorkKind.ERASE_DELETED, started_at=START)
+    import_ = UnfinishedWork(
+        kind=WorkKind.IMPORT, subject="s", detail="file", started_at=START + timedelta(hours=1)
+    )
+    again = UnfinishedWork(kind=WorkKind.IMPORT, subject="s", started_at=START)
+
+    def write(tables: Tables) -> None:
+        for work in (import_, erase, again):
+            tables.unfinished_work.add(work)
+
+    store.write(write)
+    with store.read() as tables:
+        assert tables.unfinished_work.all() == [erase, import_]
+        assert tables.unfinished_work.all(WorkKind.IMPORT) == [import_]
+    store.write(lambda tables: tables.unfinished_work.remove(WorkKind.IMPORT, "other"))
+    store.write(lambda tables: tables.unfinished_work.remove(WorkKind.ERASE_DELETED))
+    with store.read() as tables:
+        assert tables.unfinished_work.all() == [import_]
+
+
+def test_the_store_knows_the_exports_that_it_wrote(store: Store) -> None:
+    store.write(lambda tables: tables.unfinished_work.add_export("abc", START))
+    store.write(lambda tables: tables.unfinished_work.add_export("abc", START))
+
+    with store.read() as tables:
+        assert tables.unfinished_work.has_export("abc")
+        assert not tables.unfinished_work.has_export("def")
