@@ -1,10 +1,7 @@
-"""Extract details of a statement: its reason, rejected alternatives, and the dates it mentions."""
+"""Extract details of a statement: its reason and the alternatives it rejects."""
 
 import re
-from datetime import datetime
 
-from recollect.domain.provenance import MentionedDate
-from recollect.text.date_parser import find_dates
 from recollect.text.lazy_pattern import LazyPattern
 
 _BECAUSE = LazyPattern(
@@ -25,12 +22,6 @@ _ALTERNATIVE = LazyPattern(
     r"|since|due to|as it|as we|so that)\b|[,.;!?]|$)",
     flags=re.IGNORECASE,
 )
-_PAST_TENSE = LazyPattern(
-    r"\b(?:was|were|did|had|went|came|took|made|got|said|met|saw|left|began|started|moved"
-    r"|decided|agreed|chose|picked"
-    r"|bought|sold|built|wrote|ran|found|lost|won|quit|joined|\w{3,}ed)\b|'ve\b|\bhave \w+ed\b",
-    flags=re.IGNORECASE,
-)
 
 
 def rationale_in(text: str, *, alone: bool = False) -> str:
@@ -45,31 +36,3 @@ def rationale_in(text: str, *, alone: bool = False) -> str:
 def alternatives_in(text: str) -> tuple[str, ...]:
     """Return the rejected alternatives that *text* names."""
     return tuple(match["other"].strip() for match in _ALTERNATIVE.finditer(text))
-
-
-def is_past_event(text: str) -> bool:
-    """Return whether *text* describes a past event."""
-    return bool(_PAST_TENSE.search(text))
-
-
-def observed_at(text: str, *, said_at: datetime) -> datetime:
-    """
-    Return when the event in *text* happened; "yesterday" is relative to *said_at*.
-
-    Only relative dates are used. An absolute year is part of the content: of two statements that
-    name different years, the one that was said later is still the newer one.
-    """
-    if not is_past_event(text):
-        return said_at
-    dates = find_dates(text, asked_at=said_at)
-    past = [date for date in dates if date.end <= said_at and not date.is_absolute]
-    return past[0].start if past else said_at
-
-
-def upcoming_dates(text: str, *, said_at: datetime) -> tuple[MentionedDate, ...]:
-    """Return the future dates in *text*, resolved relative to *said_at*."""
-    return tuple(
-        MentionedDate(date.text, date.start.date())
-        for date in find_dates(text, asked_at=said_at, direction="future")
-        if date.end > said_at
-    )

@@ -4,32 +4,32 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollect.context.summary.summary_lines import SummaryLine
-from recollect.text.date_calendar import Direction
-from recollect.text.date_parser import find_dates
-from recollect.text.decision_details import is_past_event
 from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.statement_dates import dates_in_statement
 
 MAX_SPAN = timedelta(days=32)
 _BOUNDARY_WORD = LazyPattern(r"(?i)(?:before|after|since|until|till|by)\s+")
 _ABSOLUTE = LazyPattern(
     r"(?i)\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\b|\bnow\b|\d{4}"
 )
+# "We are open Tuesday to Saturday" is true of every week.
+_WEEKDAYS = LazyPattern(r"(?i)^(?:from )?[a-z]+ ?(?:to|through|until|till|-|–) ?[a-z]+$")
 
 
 def with_date(line: SummaryLine) -> SummaryLine:
     """Return *line* with its first relative date resolved: "(yesterday = 2023-05-07)"."""
     if line.at is None:
         return line
-    toward: Direction = "past" if is_past_event(line.text) else "future"
-    for date in find_dates(line.text, asked_at=line.at, direction=toward):
-        if date.is_absolute or _ABSOLUTE.search(date.text):
+    for date in dates_in_statement(line.text, said_at=line.at):
+        if date.is_absolute or _ABSOLUTE.search(date.text) or _WEEKDAYS.match(date.text):
             continue
-        if boundary := _BOUNDARY_WORD.match(date.text):  # "until next Tuesday": resolve the Tuesday
-            dates = find_dates(date.text[boundary.end() :], asked_at=line.at, direction=toward)
-            date = dates[0] if dates else date
-        if date.end - date.start <= MAX_SPAN:
-            days = _render_days(date.start, date.end)
-            return replace(line, text=f"{line.text} ({date.text} = {days})")
+        start, end, words = date.start, date.end, date.text
+        if boundary := _BOUNDARY_WORD.match(words):  # "until next Tuesday": resolve the Tuesday
+            words = words[boundary.end() :]
+            dates = dates_in_statement(words, said_at=line.at)
+            start, end = (dates[0].start, dates[0].end) if dates else (start, end)
+        if end - start <= MAX_SPAN:
+            return replace(line, text=f"{line.text} ({words} = {_render_days(start, end)})")
     return line
 
 

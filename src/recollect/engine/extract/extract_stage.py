@@ -33,7 +33,7 @@ from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 from recollect.text.all_projects_request import asks_for_all_projects
-from recollect.text.decision_details import upcoming_dates
+from recollect.text.statement_dates import upcoming_dates
 
 MAX_CANDIDATES = 300
 LEFT_OUT = "left out"

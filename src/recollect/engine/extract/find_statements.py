@@ -21,7 +21,7 @@ from recollect.engine.extract.classify_sentence import (
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
-from recollect.text.decision_details import alternatives_in, observed_at, rationale_in
+from recollect.text.decision_details import alternatives_in, rationale_in
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import (
@@ -31,6 +31,7 @@ from recollect.text.sentence_classifier import (
     lead_in_length,
     normalize_sentence,
 )
+from recollect.text.statement_dates import observed_at
 
 _OBJECTION = LazyPattern(
     r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"

@@ -1,0 +1,86 @@
+"""When what was said holds: a table of sentences, all said on Monday 2026-10-05 at noon."""
+
+from datetime import UTC, datetime
+
+from recollect.text.statement_dates import dates_in_statement, observed_at, upcoming_dates
+from tables import each_row
+
+SAID_AT = datetime(2026, 10, 5, 12, 0, tzinfo=UTC)  # a Monday
+
+
+@each_row(
+    ("text", "day"),
+    [
+        ("the first pallet comes on Wednesday", "2026-10-07"),
+        ("I've changed the mill, the first pallet comes on Wednesday", "2026-10-07"),
+        ("Ana called, she arrives on Friday", "2026-10-09"),
+        ("the shop is closed on Thursday", "2026-10-08"),
+        ("we need the form by Friday", "2026-10-09"),
+        ("the lease runs until the end of March", "2027-03-31"),
+        ("you can reach me here until Friday", "2026-10-09"),
+        ("it has to be signed before the 1st of December", "2026-12-01"),
+        ("the draft is due by the end of January", "2027-01-31"),
+        ("a man called Rab brings the piano on the 21st", "2026-10-21"),
+        ("next week we need to rotate the key", "2026-10-12"),
+        ("we leave in 3 days", "2026-10-08"),
+    ],
+)
+def test_a_date_in_a_clause_of_the_present_or_future_is_the_next_one(text: str, day: str) -> None:
+    [date] = upcoming_dates(text, said_at=SAID_AT)
+
+    assert date.day.isoformat() == day
+
+
+@each_row(
+    "text",
+    [
+        "Ana arrived on Friday",
+        "we were closed on Thursday",
+        "he said it on Wednesday",
+        "the lease ended at the end of March",
+    ],
+)
+def test_a_date_in_a_clause_of_the_past_is_not_upcoming(text: str) -> None:
+    assert upcoming_dates(text, said_at=SAID_AT) == ()
+
+
+@each_row(
+    ("text", "day"),
+    [
+        ("Yesterday we agreed to drop the beta", "2026-10-04"),
+        ("we decided on Friday to keep the old mill", "2026-10-02"),
+        ("last week we moved the archive", "2026-09-28"),
+        ("I moved out on Saturday, the new flat is smaller", "2026-10-03"),
+        ("we rented the hall until the end of March", "2026-03-31"),
+        ("he stayed until Friday", "2026-10-02"),
+        ("we moved after the fire in May", "2026-05-01"),
+    ],
+)
+def test_a_past_event_was_when_its_own_clause_says(text: str, day: str) -> None:
+    assert observed_at(text, said_at=SAID_AT).date().isoformat() == day
+
+
+@each_row(
+    "text",
+    [
+        "we use cents, never floats, because we had a rounding incident in March",
+        "money is stored in cents because of a rounding incident in March",
+        "after the outage in July we always deploy in pairs",
+        "nobody deploys on Fridays since the site was down last week",
+        "we switched to Zettle because SumUp failed on Saturday",
+        "the lease runs until the end of March",
+        "the first pallet comes on Wednesday",
+        "we moved to Oslo",
+        "In 2019 I moved to Oslo",
+    ],
+)
+def test_a_rule_holds_from_when_it_was_said_not_from_its_cause(text: str) -> None:
+    assert observed_at(text, said_at=SAID_AT) == SAID_AT
+
+
+@each_row("text", ["until the end of March", "we rented it until May", "it was so before 2019"])
+def test_no_date_of_a_statement_begins_in_1970(text: str) -> None:
+    [date] = dates_in_statement(text, said_at=SAID_AT)
+
+    assert date.start.year >= 2018
+    assert date.start < date.end
