@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from recollect.cli.output import print_json, visible
+from recollect.cli.output import print_json
+from recollect.text.visible_text import visible
 from tables import each_row
 
 REORDERED = "access\u202e\u2066// only admins\u2069\u2066"

@@ -16,11 +16,12 @@ from typing import Any
 import click
 
 from recollect import __version__
-from recollect.cli.output import safe, visible
+from recollect.cli.output import safe
 from recollect.cli.server_files import log_file, open_log, pid_file, state_folder
 from recollect.config import Settings, expand_home
 from recollect.errors import StoreUnavailable
 from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
+from recollect.text.visible_text import visible
 
 READY_WITHIN_S = 60.0
 LOG_LINES_SHOWN = 15

@@ -42,7 +42,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Connect": {
         "setup": "Connect Claude Code, Codex, Cursor and other clients.",
-        "serve, stop": "Start and stop the HTTP server.",
+        "open, serve, stop": "Open the pages in a browser; start and stop the server.",
         "mcp, hook": "Answer an MCP client, or a hook of a coding agent.",
         "import, export": "Read and write export files; import other histories.",
     },
@@ -99,7 +99,7 @@ class RecollectGroup(click.Group):
                 hint = f"did you mean {' or '.join(similar)}?" if similar else "see --help"
                 ctx.fail(f"there is no command {name!r}; {hint}")
             return None
-        attribute = "import_" if name == "import" else name.replace("-", "_")
+        attribute = f"{name}_" if name in ("import", "open") else name.replace("-", "_")
         module = import_module(f"recollect.cli.{COMMANDS[name]}")
         command: click.Command = getattr(module, attribute)
         add_examples(command, name)

@@ -22,18 +22,9 @@ import click
 
 from recollect.cli.markup import escape, to_terminal
 from recollect.errors import RecollectError
+from recollect.text.visible_text import replace_invisible, visible
 
 _C1 = re.compile(r"[\x7f-\x9f]")  # JSON escapes the other control characters itself
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Characters that have no shape: bidirectional controls, zero-width characters, fillers, line and
-# paragraph separators, variation selectors, tags.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-_JOINERS = "\u200c\u200d"  # part of many scripts, and of emoji
-_TEXT_STYLE, _EMOJI_STYLE = "\ufe0e", "\ufe0f"
-_KEYCAP = "\u20e3"
 Callback = Callable[..., Any]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -107,7 +98,7 @@ def print_json(value: Any) -> None:
     """Print *value* as JSON."""
     text = json.dumps(_to_json(value), ensure_ascii=False, indent=2)
     text = _C1.sub(lambda char: f"\\u{ord(char.group()):04x}", text)
-    click.echo(_replace_invisible(text, lambda char: json.dumps(char)[1:-1]))
+    click.echo(replace_invisible(text, lambda char: json.dumps(char)[1:-1]))
 
 
 def _to_json(value: Any) -> Any:
@@ -129,34 +120,6 @@ def _to_json(value: Any) -> Any:
 def text_argument(text: str) -> str:
     """Return *text*, or what was piped in if it is '-', whatever its bytes are."""
     return sys.stdin.buffer.read().decode("utf-8", errors="replace") if text == "-" else text
-
-
-def visible(text: str) -> str:
-    """Return *text* with its control characters and its invisible characters made visible."""
-    return _replace_invisible(_CONTROL.sub("�", text), lambda char: f"<U+{ord(char):04X}>")
-
-
-def _replace_invisible(text: str, replacement: Callable[[str], str]) -> str:
-    if text.isascii():
-        return text
-    return _INVISIBLE.sub(
-        lambda match: match[0] if _is_part_of_writing(match) else replacement(match[0]), text
-    )
-
-
-def _is_part_of_writing(match: re.Match[str]) -> bool:
-    """Return whether an invisible character joins two letters or emoji, or styles an emoji."""
-    text, at, end = match.string, match.start(), match.end()
-    before, after = text[max(0, at - 1) : at], text[end : end + 1]
-    if match[0] in _JOINERS:
-        return _is_foreign(after) and (_is_foreign(before) or before == _EMOJI_STYLE)
-    if match[0] in (_TEXT_STYLE, _EMOJI_STYLE):
-        return _is_foreign(before) or (before in "0123456789#*" and after == _KEYCAP)
-    return False
-
-
-def _is_foreign(char: str) -> bool:
-    return not char.isascii() and not _INVISIBLE.match(char)
 
 
 def safe(text: object) -> str:

@@ -106,6 +106,7 @@ def _serve_here(settings: Settings, *, verbose: bool) -> None:
             port=started.port,
             db=started.db,
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            key=started.key,
         )
         path = pid_file(state_folder(os.environ), started.port)
         try:
@@ -114,8 +115,12 @@ def _serve_here(settings: Settings, *, verbose: bool) -> None:
         except OSError as error:
             # The server works without it; only `recollect stop` does not know the server.
             click.echo(f"no pid file was written: {error}", err=True)
-        text = f"Recollect {__version__} serves {started.db} at {started.url} (stop with Ctrl-C)"
-        value = {"url": started.url, **vars(record)}
+        text = (
+            f"Recollect {__version__} serves {started.db} at {started.url} (stop with Ctrl-C)\n"
+            "`recollect open` shows its pages in a browser."
+        )
+        shown_fields = {name: value for name, value in vars(record).items() if name != "key"}
+        value = {"url": started.url, **shown_fields}
         print_json(value) if wants_json() else print_text(safe(text))
         sys.stdout.flush()  # a program that waits for this line may read a pipe
 

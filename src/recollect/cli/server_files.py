@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from recollect.hooks import state_files
@@ -19,13 +19,14 @@ MAX_LOG_BYTES = 5_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ServerRecord:
-    """What a pid file says about its server."""
+    """What a pid file says about its server; *key* lets `recollect open` enter its pages."""
 
     pid: int
     host: str
     port: int
     db: str
     started_at: str
+    key: str = field(default="", repr=False)
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.output import Output, database, safe, visible, wants_json, with_output
+from recollect.cli.output import Output, database, safe, wants_json, with_output
 from recollect.cli.server_files import state_folder
 from recollect.config import expand_home
 from recollect.errors import RecollectError
@@ -32,6 +32,7 @@ from recollect.setup.plugin_folder import plan_copy
 from recollect.setup.settings_paths import ClientEnvironment, is_installed, settings_path
 from recollect.setup.supported_clients import BY_NAME, CLIENTS, SupportedClient
 from recollect.setup.text_diff import unified_diff
+from recollect.text.visible_text import visible
 
 PLUGIN = "plugin"
 

@@ -3,7 +3,8 @@ Check every request before it reaches a route: host, origin, rate, token and bod
 
 Every web page in a browser on this machine can send requests to a local server. So the Host header
 must name this machine (this stops DNS rebinding), the request must not come from a page of another
-site, and it must have the token if one is set. Body size and request rate are limited.
+site, and it must have the token if one is set; the pages under /ui have sessions instead. Body size
+and request rate are limited.
 
 The checks are pure functions that return a `RequestRefusal` or None. `RequestGuard` calls them in
 order and sends the refusal as a problem response. Header values are never logged.
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
 from recollect.server.allowed_hosts import is_loopback, is_same_origin, parse_host, parse_origin
+from recollect.web.page_guard import is_page_path
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 
 MAX_ADDRESSES = 1_024  # with a bucket; the least recently used one is dropped
@@ -198,9 +200,14 @@ class RequestGuard:
             check_host(hosts, self._rules)
             or check_origin(header(b"origin"), header(b"sec-fetch-site"), hosts[0])
             or self._check_rate(scope)
-            or check_token(header(b"authorization"), self._rules.token)
+            or self._check_token(scope["path"], header(b"authorization"))
             or check_length(header(b"content-length"), self._rules.max_body_bytes)
         )
+
+    def _check_token(self, path: str, authorizations: list[str]) -> RequestRefusal | None:
+        if is_page_path(path):  # pages require a session; a browser has no token
+            return None
+        return check_token(authorizations, self._rules.token)
 
     def _check_rate(self, scope: Scope) -> RequestRefusal | None:
         if not self._rules.requests_per_second:

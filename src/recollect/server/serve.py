@@ -10,7 +10,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from socket import socket as Socket
 from types import FrameType
 from typing import Any
@@ -34,12 +34,17 @@ _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, kw_only=True)
 class ServerStarted:
-    """The address and the store of a server that accepts requests."""
+    """
+    The address and the store of a server that accepts requests.
+
+    *key* proves to the server that a program runs as the same user: `recollect open` needs it.
+    """
 
     url: str
     host: str
     port: int
     db: str
+    key: str = field(repr=False)
 
 
 def serve(
@@ -83,6 +88,7 @@ def serve(
                     host=settings.host,
                     port=port,
                     db=str(rec.path.absolute()),
+                    key=app.state.site.sessions.key,
                 )
             )
             try:

@@ -29,6 +29,7 @@ from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
+from recollect.web.site import make_site, web_routes
 
 # FastAPI can send traces and logs to a collector from the environment. Turn all of that off.
 NO_TELEMETRY: Any = {
@@ -73,6 +74,8 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         app.router.routes.extend(router.routes)
     app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
     app.include_router(hook_router(rec))
+    app.state.site = make_site(rec)
+    app.router.routes.extend(web_routes())
     error_handlers.add_error_handlers(app)
     # The middleware added last is the outermost.
     app.add_middleware(PathDecodingMiddleware)

@@ -1,0 +1,1 @@
+"""The pages of the web interface: server-rendered HTML, sessions, security headers."""

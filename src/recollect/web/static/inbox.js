@@ -1,0 +1,158 @@
+// The inbox by keyboard: a key decides, the next candidate is current at once, and the decision is
+// sent in the background. If that fails, the candidate comes back with the reason.
+
+import { complain, onKey, say, send } from "./pages.js";
+
+const VERDICTS = { y: "keep", n: "reject", l: "later", r: "replace", m: "merge" };
+const NAMES = { keep: "Kept", reject: "Rejected", later: "Put off", replace: "Kept and replaced", merge: "Merged" };
+
+class ReviewList extends HTMLElement {
+  connectedCallback() {
+    this.undo = document.querySelector("form[data-undo]");
+    this.queue = Promise.resolve(); // decisions are sent in their order
+    this.addEventListener("submit", (event) => this.submitted(event));
+    this.addEventListener("focusin", (event) => this.select(event.target.closest(".candidate")));
+    this.undo.addEventListener("submit", (event) => { event.preventDefault(); this.undoLast(); });
+    document.getElementById("selected").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.decideSelected(event.submitter.value);
+    });
+    onKey((event) => this.key(event));
+    const wanted = location.hash && document.getElementById(location.hash.slice(1));
+    const first = wanted || this.open()[0];
+    if (first) this.go(first);
+  }
+
+  /** The candidates that are not decided yet. */
+  open() {
+    return [...this.querySelectorAll(".candidate:not(.decided)")];
+  }
+
+  select(candidate) {
+    if (!candidate || candidate === this.current) return;
+    this.current?.removeAttribute("aria-current");
+    this.current = candidate;
+    candidate.setAttribute("aria-current", "true");
+  }
+
+  go(candidate) {
+    this.select(candidate);
+    candidate.focus({ preventScroll: true });
+    candidate.scrollIntoView({ block: "nearest" });
+  }
+
+  key(event) {
+    if (event.defaultPrevented) return;
+    const selected = this.querySelectorAll(".candidate:not(.decided) input[name=id]:checked").length;
+    const key = event.key;
+    if (key === "u") this.undoLast();
+    else if (key === "Y" && selected) this.decideSelected("keep");
+    else if (key === "N" && selected) this.decideSelected("reject");
+    else if (!this.current || this.current.classList.contains("decided")) return;
+    else if (key === "j" || key === "k") this.move(key === "j" ? 1 : -1);
+    else if (key === "x") { const box = this.current.querySelector("input[name=id]"); box.checked = !box.checked; }
+    else if (key === "o" || key === "e") this.current.querySelector(`a[data-key=${key}]`).click();
+    else if (key in VERDICTS) this.decide([this.current], VERDICTS[key]);
+    else return;
+    event.preventDefault();
+  }
+
+  move(step) {
+    const open = this.open();
+    const next = open[open.indexOf(this.current) + step];
+    if (next) this.go(next);
+  }
+
+  submitted(event) {
+    event.preventDefault();
+    this.decide([event.target.closest(".candidate")], event.submitter.value);
+  }
+
+  decideSelected(verdict) {
+    const boxes = this.querySelectorAll(".candidate:not(.decided) input[name=id]:checked");
+    const candidates = [...boxes].map((box) => box.closest(".candidate"));
+    if (candidates.length) this.decide(candidates, verdict);
+    else complain("Select at least one candidate.");
+  }
+
+  decide(candidates, verdict) {
+    if (!candidates[0].querySelector(`button[value=${verdict}]`)) return;
+    const open = this.open();
+    const last = open.indexOf(candidates[candidates.length - 1]);
+    const rest = open.filter((candidate) => !candidates.includes(candidate));
+    const next = open.slice(last + 1).find((candidate) => rest.includes(candidate)) || rest[rest.length - 1];
+    for (const candidate of candidates) candidate.classList.add("decided");
+    this.count(-candidates.length);
+    this.add(verdict, candidates.length);
+    if (next) this.go(next);
+    else this.finish();
+    say(candidates.length > 1 ? `${NAMES[verdict]}: ${candidates.length}.` : `${NAMES[verdict]}.`);
+    this.queue = this.queue.then(() => this.post(candidates, verdict));
+  }
+
+  async post(candidates, verdict) {
+    const fields = [["verdict", verdict], ...candidates.map((candidate) => ["id", candidate.dataset.id])];
+    try {
+      const body = await send("/ui/inbox/decide", fields);
+      for (const id of body.decided) document.getElementById(`m-${id}`)?.classList.add("decided");
+      if (verdict !== "later") this.undo.querySelector("button").disabled = false;
+    } catch (error) {
+      for (const candidate of candidates) this.restore(candidate);
+      this.count(candidates.length);
+      this.add(verdict, -candidates.length);
+      this.go(candidates[0]);
+      complain(error.message);
+    }
+  }
+
+  restore(candidate) {
+    candidate.classList.remove("decided");
+    document.querySelector("[data-empty]").hidden = true;
+  }
+
+  undoLast() {
+    this.queue = this.queue.then(async () => {
+      try {
+        const body = await send("/ui/inbox/undo", []);
+        const here = body.restored.map((id) => document.getElementById(`m-${id}`));
+        if (here.includes(null)) { // it was decided before this page was loaded
+          sessionStorage.setItem("notice", body.notice);
+          location.hash = `m-${body.restored[0]}`;
+          location.reload();
+          return;
+        }
+        for (const candidate of here) this.restore(candidate);
+        if (body.restored.length) { this.count(here.length); this.add(body.verdict, -here.length); this.go(here[0]); }
+        say(body.notice);
+      } catch (error) {
+        complain(error.message);
+      }
+    });
+  }
+
+  count(change) {
+    const waiting = document.querySelector("[data-waiting]");
+    waiting.textContent = `${Math.max(0, parseInt(waiting.textContent, 10) + change)} waiting`;
+  }
+
+  add(verdict, change) {
+    const name = verdict === "reject" ? "reject" : verdict === "later" ? "" : "keep";
+    const sum = name && document.querySelector(`[data-sum=${name}]`);
+    if (sum) sum.textContent = Number(sum.textContent) + change;
+  }
+
+  finish() {
+    this.current = null;
+    const empty = document.querySelector("[data-empty]");
+    const waiting = parseInt(document.querySelector("[data-waiting]").textContent, 10);
+    if (waiting > 0) { // more follow: load them once what was decided is stored
+      this.queue = this.queue.then(() => location.reload());
+      return;
+    }
+    empty.hidden = false;
+    empty.tabIndex = -1;
+    empty.focus();
+  }
+}
+
+customElements.define("review-list", ReviewList);
