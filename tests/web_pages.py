@@ -58,7 +58,7 @@ def add_candidates(rec: LocalRecollect, count: int, *, project: str = "site") ->
 
 
 def _word(number: int) -> str:
-    names = "alder birch cedar dogwood elm fir ginkgo hazel ilex juniper".split()
+    names = ["alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel", "ilex", "juniper"]
     return f"{names[number % 10]}{names[number // 10 % 10]}"
 
 

@@ -761,3 +761,29 @@ def test_a_candidate_keeps_its_time_of_birth_through_review(
 
     assert restored.created_at == restored.observed_at == START
     assert restored.updated_at == clock.now()
+
+
+def test_a_candidate_is_merged_into_the_memory_that_says_the_same_until_undone(
+    words_only: LocalRecollect,
+) -> None:
+    stored = words_only.ingest("The staging host is walnut.", project="site", confidence=0.6)
+    candidate = words_only.ingest("The staging host is walnut!", project="site", status="inbox")
+
+    merged = words_only.inbox.decide(candidate.id, "merge")
+
+    assert [(memory.id, memory.status) for memory in merged] == [(candidate.id, "archived")]
+    assert len(words_only.memories.get(stored.id).evidence) == 2
+    assert words_only.maintenance.status().rejected == 0
+    words_only.undo(candidate.id)
+    assert words_only.memories.get(candidate.id).status == "inbox"
+    assert words_only.memories.get(stored.id).evidence == stored.evidence
+    assert words_only.memories.get(stored.id).confidence == 0.6
+
+
+def test_a_candidate_that_resembles_nothing_cannot_be_merged(words_only: LocalRecollect) -> None:
+    candidate = words_only.ingest("The staging host is walnut.", status="inbox")
+
+    with pytest.raises(InvalidInput, match="no active memory says the same"):
+        words_only.inbox.decide(candidate.id, "merge")
+
+    assert words_only.memories.get(candidate.id).status == "inbox"

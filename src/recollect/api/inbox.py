@@ -17,8 +17,10 @@ class Inbox(Noun):
         Decide about candidates and the duplicates grouped with them, all or none.
 
         *verdict* is `keep` (active), `replace` (active, and the memory it contradicts becomes
-        superseded) or `reject` (archived). Return every memory that changed, the named one first;
-        `undo` of that one reverts all of them. *by* is user or agent, for the history.
+        superseded), `reject` (archived) or `merge` (archived, and the active memory that says the
+        same gets its quotes). Return every memory that changed, the named one first; `undo` of that
+        one reverts all of them, except after `merge`: undo each. *by* is user or agent, for the
+        history.
         """
         return self._send(requests.DecideRequest, locals())
 

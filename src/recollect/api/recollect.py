@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from recollect.api.memories import Memories
     from recollect.api.models import Models
     from recollect.api.projects import Projects
+    from recollect.api.retrievals import Retrievals
     from recollect.api.skills import Skills
     from recollect.api.views import Views
 
@@ -391,6 +392,13 @@ class Recollect(Noun):
         from recollect.api.views import Views
 
         return Views(self._transport)
+
+    @cached_property
+    def retrievals(self) -> "Retrievals":
+        """List what was asked lately, and what was returned."""
+        from recollect.api.retrievals import Retrievals
+
+        return Retrievals(self._transport)
 
     @cached_property
     def projects(self) -> "Projects":

@@ -89,6 +89,7 @@ class ReviewVerdict(StrEnum):
     KEEP = "keep"  # it becomes active
     REPLACE = "replace"  # it becomes active and supersedes what it conflicts with
     REJECT = "reject"  # it is archived, not deleted
+    MERGE = "merge"  # it is archived, and the active memory that says the same gets its quotes
 
 
 class EmbedderState(StrEnum):
@@ -149,6 +150,15 @@ class DuplicatePair:
 
     memory: Memory
     other: Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictPair:
+    """Two current memories that contradict each other; *other* is the newer one."""
+
+    memory: Memory
+    other: Memory
+    noticed_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,6 +54,23 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SourceWindow:
+    """Characters *start* to *end* of a source (*text*), and where it comes from."""
+
+    source_id: str
+    kind: SourceKind
+    title: str
+    uri: str
+    session: str
+    captured_at: datetime
+    observed_at: datetime
+    text: str
+    start: int
+    end: int
+    length: int  # of the whole source
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """Characters *start* to *end* of a source, their text (*quote*) and who said it (*voice*)."""
 

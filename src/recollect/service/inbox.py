@@ -157,7 +157,7 @@ def _add_details(
         conflicts=tuple(tables.memories.get_many(conflicts.get(memory.id, ()))),
         source=_source_title(tables, memory),
         voice=memory.evidence[0].voice if memory.evidence else "",
-        already_stored=_active_duplicate(tables, memory),
+        already_stored=active_duplicate(tables, memory),
     )
 
 
@@ -173,7 +173,7 @@ def _source_title(tables: Tables, memory: Memory) -> str:
     return f"{title or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
 
 
-def _active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
+def active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
     """Return an active memory, of the same owner or global, that says the same."""
     # As above.
     from recollect.engine.inbox_duplicates import are_duplicates

@@ -20,7 +20,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.service.inbox import duplicate_ids
+from recollect.service.inbox import active_duplicate, duplicate_ids
 from recollect.service.services import Services
 from recollect.service.undo import undo_last_change
 from recollect.service.write import require_memory
@@ -35,7 +35,7 @@ MemoryReview = Callable[[AuditedWriter, Memory], Memory]
 
 
 def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
-    """Keep, replace with, or reject candidates and their duplicates; all or none."""
+    """Keep, replace with, reject or merge candidates and their duplicates; all or none."""
     verdict, why = request.verdict, redact(request.reason).text
     with services.store.read() as tables:
         candidates = [require_memory(tables, memory_id) for memory_id in request.memory_ids]
@@ -90,10 +90,23 @@ def _decide(
             links = writer.add_link(duplicate.id, Relation.SUPPORTS, memory.id)
             _reject(writer, duplicate, why, ChangeEffects(caused_by=memory.id, links=links))
         return [rejected, *duplicates]
+    if verdict is ReviewVerdict.MERGE:
+        target = _merge_target(writer.tables, memory)
+        for candidate in (memory, *duplicates):
+            target = merge_duplicate(writer, candidate, target)
+        return [memory, *duplicates]
     for duplicate in duplicates:
         memory = merge_duplicate(writer, duplicate, memory)
     is_replacing = verdict is ReviewVerdict.REPLACE
     return [*_promote(writer, memory, why, replaces=is_replacing, merged=merged), *duplicates]
+
+
+def _merge_target(tables: Tables, memory: Memory) -> Memory:
+    """Return the active memory that a candidate is merged into."""
+    target = active_duplicate(tables, memory)
+    if target is None:
+        raise InvalidInput(f"no active memory says the same as {memory.id}; keep it, or reject it")
+    return target
 
 
 def _reject(writer: AuditedWriter, memory: Memory, why: str, effects: ChangeEffects) -> Memory:

@@ -32,6 +32,7 @@ from recollect.mcp.tool_definition import (
     ToolResult,
 )
 
+VERDICTS = (ReviewVerdict.KEEP, ReviewVerdict.REPLACE, ReviewVerdict.REJECT)
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 MAX_INBOX = 1_000  # the maximum of the inbox operation
@@ -209,7 +210,7 @@ REVIEW = Tool(
         "confirm."
     ),
     parameters={
-        "action": {**enum_of("list", *ReviewVerdict), "default": "list"},
+        "action": {**enum_of("list", *VERDICTS), "default": "list"},
         "id": describe(TEXT, "Id of the candidate"),
         "reason": {**TEXT, "maxLength": MAX_REASON_CHARS},
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},

@@ -34,6 +34,10 @@ class LinkRepository(Repository):
             conflicts[memory_id] = (*conflicts.get(memory_id, ()), other_id)
         return conflicts
 
+    def contradictions(self, limit: int) -> list[Link]:
+        """Return the links between current memories that contradict each other, newest first."""
+        return self._all(_link, "contradictions", limit=limit)
+
     def count_conflicts(self) -> int:
         """Return how many pairs of current memories contradict each other."""
         return int(self._value("count_conflicts"))

@@ -46,6 +46,14 @@ class RetrievalRepository(Repository):
         """Yield every logged retrieval, oldest first."""
         yield from map(unpack, self._stream(_packed, "all"))
 
+    def latest(
+        self, *, agent_id: str | None, memory_id: str | None, limit: int, offset: int
+    ) -> list[Retrieval]:
+        """Return retrievals, newest first: of one agent, or that returned one memory, if given."""
+        packed_id = None if memory_id is None else pack_ids([memory_id]).rstrip(b"\n")
+        values = {"agent_id": agent_id, "memory_id": packed_id, "limit": limit, "offset": offset}
+        return [unpack(row) for row in self._all(_packed, "latest", **values)]
+
     def queries(self) -> Iterator[tuple[str, str]]:
         """Yield the id and the query of every logged retrieval that has one."""
         return self._stream(_query, "queries")

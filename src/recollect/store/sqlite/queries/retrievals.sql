@@ -14,6 +14,11 @@ SELECT id, verb, query, agent_id, conversation_id, returned, others, content FRO
 -- all: oldest first
 SELECT id, verb, query, agent_id, conversation_id, returned, others, content FROM retrievals ORDER BY seq;
 
+-- latest: newest first, of one agent or with one memory among the results, if given
+SELECT id, verb, query, agent_id, conversation_id, returned, others, content FROM retrievals
+ WHERE (:agent_id IS NULL OR agent_id = :agent_id) AND (:memory_id IS NULL OR instr(returned, :memory_id))
+ ORDER BY seq DESC LIMIT :limit OFFSET :offset;
+
 -- queries: their texts
 SELECT id, query FROM retrievals WHERE query <> '' ORDER BY seq;
 
