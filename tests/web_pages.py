@@ -58,8 +58,8 @@ def add_candidates(rec: LocalRecollect, count: int, *, project: str = "site") ->
 
 
 def _word(number: int) -> str:
-    names = ["alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel", "ilex", "juniper"]
-    return f"{names[number % 10]}{names[number // 10 % 10]}"
+    trees = ("alder", "birch", "cedar", "elm", "fir", "ginkgo", "hazel", "ilex", "oak", "yew")
+    return f"{trees[number % 10]}{trees[number // 10 % 10]}"
 
 
 def text_of(html: str) -> str:

@@ -60,6 +60,12 @@ def kind_of_move(before: Status, after: Status) -> ChangeKind:
     return kind
 
 
+def allowed_statuses(status: Status) -> frozenset[Status]:
+    """Return the statuses that a person can move a memory of *status* to."""
+    by_hand = (kind for kind in MOVES if kind not in (ChangeKind.MERGED, ChangeKind.UNDONE))
+    return frozenset(after for kind in by_hand for before, after in MOVES[kind] if before is status)
+
+
 def advance(memory: Memory, to: Status, kind: ChangeKind, *, at: datetime) -> Memory:
     """Return *memory* with status *to*, or raise `IllegalTransition` or `EvidenceMissing`."""
     if (memory.status, to) not in MOVES.get(kind, ()):

@@ -16,10 +16,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from recollect.domain.maintenance import Receipt
+
 CODE_VALID_S = 60.0
 MAX_CODES = 64
 MAX_SESSIONS = 256  # the least recently used one is dropped
 MAX_UNDO = 10_000
+MAX_RECEIPTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +40,20 @@ class BrowserSession:
     decisions: list[ReviewDecision] = field(default_factory=list)
     put_off: dict[str, None] = field(default_factory=dict)  # ids of candidates, in order
     notice: str = ""  # shown once, on the next page
+    receipts: dict[str, Receipt] = field(default_factory=dict)
 
     def add_decision(self, decision: ReviewDecision) -> None:
         """Remember a decision; the oldest of very many are forgotten."""
         self.decisions.append(decision)
         del self.decisions[:-MAX_UNDO]
+
+    def keep_receipt(self, receipt: Receipt) -> str:
+        """Remember the receipt of something forgotten; return its name."""
+        name = secrets.token_urlsafe(8)
+        self.receipts[name] = receipt
+        while len(self.receipts) > MAX_RECEIPTS:
+            del self.receipts[next(iter(self.receipts))]
+        return name
 
     def take_notice(self) -> str:
         """Return the notice and remove it."""

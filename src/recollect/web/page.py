@@ -107,7 +107,7 @@ class PageRequest:
         name = cookie_name(self.http.headers.get("host", ""), "view")
         return Preferences.from_cookie(self.http.cookies.get(name, ""))
 
-    def render(self, template: str, *, status: int = 200, **values: Any) -> Response:
+    def render(self, template: str, *, status_code: int = 200, **values: Any) -> Response:
         """Return a page. A template extends base.html, which needs the values added here."""
         shared = {
             "counts": self.site.counts.current(),
@@ -118,7 +118,7 @@ class PageRequest:
             "store_path": str(self.rec.path),
             "version": __version__,
         }
-        return html_response(render(template, {**shared, **values}), status)
+        return html_response(render(template, {**shared, **values}), status_code)
 
     def redirect(self, address: str, notice: str = "", **values: Any) -> Response:
         """Go to a page of this site after a form was sent; *notice* is shown there."""

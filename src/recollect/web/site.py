@@ -24,7 +24,7 @@ from recollect.web.page_guard import (
     cookie_name,
     foreign_request,
 )
-from recollect.web.pages import inbox
+from recollect.web.pages import conflicts, home, inbox, memory, retrievals, search
 from recollect.web.store_counts import StoreCounts
 from recollect.web.templating import render, static_file
 
@@ -43,9 +43,13 @@ def make_site(rec: LocalRecollect) -> Site:
 def web_routes() -> Sequence[BaseRoute]:
     """Return the routes of the pages. None of them is part of the API's description."""
     pages: list[BaseRoute] = [
-        Route("/", _redirect_to(f"{PAGES}/inbox")),
         Route("/static/{name}", _static),
+        *home.routes,
         *inbox.routes,
+        *search.routes,
+        *memory.routes,
+        *retrievals.routes,
+        *conflicts.routes,
     ]
     return [
         Route("/", _redirect_to(f"{PAGES}/"), include_in_schema=False),

@@ -17,7 +17,12 @@ from recollect.web.browser_sessions import ReviewDecision
 from recollect.web.page import PageRequest, page
 
 SHOWN = 50
-VERDICTS = {"keep": "Kept", "replace": "Kept, in place of the older one", "reject": "Rejected"}
+VERDICTS = {
+    "keep": "Kept",
+    "replace": "Kept, in place of the older one",
+    "reject": "Rejected",
+    "merge": "Merged",
+}
 LATER = "later"
 
 
@@ -42,10 +47,12 @@ def decide(request: PageRequest) -> Response:
         request.session.put_off |= dict.fromkeys(ids)
         return request.redirect("/ui/inbox", _count_text("Put off", ids), decided=ids)
     if verdict not in VERDICTS:
-        raise InvalidInput(f"the verdict is keep, replace, reject or later, not {verdict!r}")
+        raise InvalidInput(f"the verdict is keep, replace, reject, merge or later, not {verdict!r}")
     changed = request.rec.inbox.decide(ids, verdict, reason=request.value("reason"))
-    request.session.add_decision(ReviewDecision(verdict=verdict, memory_ids=tuple(ids)))
     gone = [memory.id for memory in changed]
+    # To undo a merge, each duplicate is put back; another decision is undone with its first memory.
+    undo_ids = gone if verdict == "merge" else ids
+    request.session.add_decision(ReviewDecision(verdict=verdict, memory_ids=tuple(undo_ids)))
     return request.redirect("/ui/inbox", _count_text(VERDICTS[verdict], ids), decided=gone)
 
 
