@@ -43,7 +43,7 @@ IMPORT_FILES = {
     "claude-memory": "CLAUDE.md",
 }
 # Sections of a bundle that quote raw text, each line with its speaker or from a file.
-RAW_SECTIONS = ("Said before", "Relevant Past Conversations", "The current file")
+RAW_SECTIONS = ("Said before", "Relevant Past Conversations", "The current file", "Open files")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -227,7 +227,7 @@ def test_open_files_have_their_share_and_the_last_used_stands_first() -> None:
     bundle = assemble_bundle(BundleInput(hits=hits, open_files=files), options)
 
     tokens = {section.name: section.tokens for section in bundle.sections}
-    assert "/w/small.py, lines 1 to 9 of 9:\ny = 2" in bundle.text
+    assert "/w/small.py, lines 1 to 9 of 9:\n    y = 2" in bundle.text
     assert bundle.text.index("/w/small.py") < bundle.text.index("/w/huge.py")
     assert 0.05 * 2_000 < tokens[SectionName.OPEN_FILES] < 0.3 * 2_000
     assert bundle.citations

@@ -5,6 +5,7 @@ A file that does not fit whole is cut at the end and marked, so that the model k
 """
 
 from collections.abc import Sequence
+from textwrap import indent
 
 from recollect.context.block_prompt import truncate_to_fit
 from recollect.context.earlier_messages import BundleLine
@@ -53,4 +54,5 @@ def _text_of(file: FileWindow) -> str:
 
 def _render_file(file: FileWindow, text: str) -> str:
     lines = f"lines {file.first_line} to {file.last_line} of {file.total_lines}"
-    return f"- {escape_fence_tags(file.path)}, {lines}:\n{text}"
+    # Indented, so that no line of a file can pass for a heading or an entry of the bundle.
+    return f"- {escape_fence_tags(file.path)}, {lines}:\n{indent(text, '    ')}"
