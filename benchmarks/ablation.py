@@ -22,7 +22,7 @@ from benchmarks.tasks import Task, TasksMissing, default_folder, limit_queries, 
 from recollect.config import load_settings
 from recollect.models.model_factory import create_embedder
 
-FUSE, MESSAGES = "recollect.retrieval.score_fusion", "recollect.retrieval.message_search"
+CONSTANTS = "recollect.retrieval.ranking_constants"
 SHIPPED = "as it ships"
 # These constants are read at every query, so one stored task serves all configurations.
 PARTS: dict[str, Configuration] = {
@@ -31,52 +31,52 @@ PARTS: dict[str, Configuration] = {
     "vector index only": Configuration(
         indexes=BOTH,
         overrides=(
-            Override(f"{FUSE}.WORD_WEIGHT", 0.0),
-            Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),
-            Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),
-            Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),
-            Override("recollect.retrieval.prefer_newer.TOP", 0),
-            Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),
+            Override(f"{CONSTANTS}.WORD_WEIGHT", 0.0),
+            Override(f"{CONSTANTS}.PRECEDING_WEIGHT", 0.0),
+            Override(f"{CONSTANTS}.NEIGHBOUR_BONUS", 0.0),
+            Override(f"{CONSTANTS}.SPEAKER_BONUS", 0.0),
+            Override(f"{CONSTANTS}.CONFLICT_TOP", 0),
+            Override(f"{CONSTANTS}.MIN_SCORE", -9.0),
         ),
     ),
     "− word trust by score gap": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.MIN_WORD_TRUST", 1.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.MIN_WORD_TRUST", 1.0),)
     ),
     "− length normalisation of the word score": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.LENGTH_POWER", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.LENGTH_POWER", 0.0),)
     ),
     "− exponent of the word score": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.WORD_SHARE_POWER", 1.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.WORD_SHARE_POWER", 1.0),)
     ),
     "− preceding message": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.PRECEDING_WEIGHT", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.PRECEDING_WEIGHT", 0.0),)
     ),
     "− bonus for neighbours of the best": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.NEIGHBOUR_BONUS", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.NEIGHBOUR_BONUS", 0.0),)
     ),
     "− bonus for the speaker in the query": Configuration(
-        indexes=BOTH, overrides=(Override(f"{MESSAGES}.SPEAKER_BONUS", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.SPEAKER_BONUS", 0.0),)
     ),
     "− lower weight of the assistant's words": Configuration(
         indexes=BOTH,
         overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),),
     ),
     "− penalty for many chunks": Configuration(
-        indexes=BOTH, overrides=(Override(f"{FUSE}.CHUNK_PENALTY", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.CHUNK_PENALTY", 0.0),)
     ),
     "− newer of conflicting facts first": Configuration(
-        indexes=BOTH, overrides=(Override("recollect.retrieval.prefer_newer.TOP", 0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.CONFLICT_TOP", 0),)
     ),
     "− times in the query": Configuration(
         indexes=BOTH,
         overrides=(
-            Override("recollect.retrieval.time_query.TIME_BOOST", 0.0),
-            Override("recollect.retrieval.time_query.SESSION_BOOST", 0.0),
+            Override(f"{CONSTANTS}.TIME_BOOST", 0.0),
+            Override(f"{CONSTANTS}.SESSION_BOOST", 0.0),
         ),
     ),
     "− relevance threshold": Configuration(
         indexes=BOTH,
-        overrides=(Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),),
+        overrides=(Override(f"{CONSTANTS}.MIN_SCORE", -9.0),),
     ),
 }
 

@@ -1,7 +1,7 @@
 """
 Change constants of the retrieval pipeline for one run: `--set NAME=VALUE`.
 
-A name includes its module, as in `recollect.retrieval.score_fusion.WORD_WEIGHT`. Modules that
+A name includes its module, as in `recollect.retrieval.ranking_constants.WORD_WEIGHT`. Modules that
 imported the constant get the new value too. Values that were computed from it at import time do not
 change; override those instead.
 """
@@ -83,7 +83,7 @@ def _resolve(name: str) -> tuple[ModuleType, str]:
     if path.partition(".")[0] != "recollect":
         raise NotAConstant(
             f"{name!r} is not in recollect; name a constant with its module, "
-            "for example recollect.retrieval.score_fusion.WORD_WEIGHT"
+            "for example recollect.retrieval.ranking_constants.WORD_WEIGHT"
         )
     try:
         module = importlib.import_module(path)

@@ -30,7 +30,7 @@ CHATS = ("locomo-turn", "beam-100K")
 BESIDE = ("lme-pool-session",)  # listed separately: the pool may answer anything
 UTTERANCES = "realmem-memory"  # long texts that may ask something in passing
 WITHOUT = Configuration(
-    indexes=BOTH, overrides=(Override("recollect.retrieval.relevance_threshold.MIN_SCORE", -9.0),)
+    indexes=BOTH, overrides=(Override("recollect.retrieval.ranking_constants.MIN_SCORE", -9.0),)
 )
 
 NOTES = (

@@ -28,14 +28,14 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.models.embedder import Embedder
 from recollect.models.model_factory import create_embedder
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
 from recollect.service.read import query_vector
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.store.values import CandidateRow, Partition
+from recollect.store.search_index import Candidate, IndexQuery, QueryVector
 
 SHOWN = 5
 DEPTH = 50  # candidates of each index
+MAX_ITEMS = 1_000_000
 
 
 def features(task: Task, embedder: Embedder) -> Iterator[dict[str, Any]]:
@@ -82,20 +82,20 @@ def _index_scores(
 ) -> dict[str, Any]:
     place = tables.projects.project_by_identity(placed.project)
     assert place is not None
-    partitions = tables.word_index.partitions(ItemKind.MEMORY, [Owner(Scope.PROJECT, place.id)])
-    candidates = find_candidates(
-        tables,
-        placed.query.text,
-        partitions,
-        lambda item_ids: tables.memories.candidate_rows(item_ids, Filters()),
-        meaning,
+    index_query = IndexQuery(
+        kind=ItemKind.MEMORY,
+        text=placed.query.text,
+        vector=meaning,
+        owners=[Owner(Scope.PROJECT, place.id)],
+        filters=Filters(),
         limit=DEPTH,
-    ).candidates
+    )
+    candidates = tables.search_index.search(index_query).candidates
     return {
-        "items": sum(partition.item_count for partition in partitions),
+        "items": len(tables.search_index.timeline(index_query, limit=MAX_ITEMS) or []),
         "length": len(placed.query.text.split()),
-        **_words(tables, placed.query.text, partitions),
-        **_meaning(tables, meaning, partitions),
+        **_words(candidates),
+        **_meaning(candidates),
         "top": [
             _candidate(candidate)
             for candidate in sorted(candidates, key=_nearness, reverse=True)[:SHOWN]
@@ -107,29 +107,26 @@ def _index_scores(
     }
 
 
-def _words(tables: Tables, query: str, partitions: Sequence[Partition]) -> dict[str, Any]:
-    result = tables.word_index.match(query, partitions, limit=DEPTH)
-    best = result.matches[0] if result.matches else None
-    covered = max((match.weight for match in result.matches), default=0.0)
+def _words(candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """Return how the candidates match words, the best of each measure."""
+    matches = [c.word_match for c in candidates if c.word_match]
+    scores = sorted((match.score for match in matches), reverse=True)
     return {
-        "question_weight": result.query_weight,
-        "matching": result.match_count,
-        "bm25": best.score if best else 0.0,
-        "bm25_10": result.matches[9].score if len(result.matches) > 9 else 0.0,
-        "matched_words": max((len(match.words) for match in result.matches), default=0),
-        "coverage": covered / result.query_weight if result.query_weight else 0.0,
-        "weight": covered,
+        "matching": len(matches),
+        "bm25": scores[0] if scores else 0.0,
+        "bm25_10": scores[9] if len(scores) > 9 else 0.0,
+        "matched_words": max((len(match.words) for match in matches), default=0),
+        "coverage": max((c.coverage for c in candidates), default=0.0),
+        "weight": max((match.weight for match in matches), default=0.0),
     }
 
 
-def _meaning(
-    tables: Tables, meaning: QueryVector | None, partitions: Sequence[Partition]
-) -> dict[str, Any]:
-    if meaning is None:
+def _meaning(candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """Return how similar the candidates are; the others of the store are not compared."""
+    compared = (c.vector_match.similarity for c in candidates if c.vector_match)
+    cosines = sorted(compared, reverse=True)
+    if not cosines:
         return {}
-    many = sum(partition.item_count for partition in partitions)
-    near = tables.embeddings.nearest(meaning.model_id, meaning.values, partitions, limit=many)
-    cosines = sorted((match.similarity for match in near.values()), reverse=True)
     mean, spread = fmean(cosines), pstdev(cosines)
     return {
         "cosine": cosines[0],
@@ -140,7 +137,7 @@ def _meaning(
     }
 
 
-def _candidate(candidate: Candidate[CandidateRow]) -> dict[str, Any]:
+def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
         "cosine": candidate.vector_match.similarity if candidate.vector_match else None,
         "chunks": candidate.vector_match.chunk_count if candidate.vector_match else None,
@@ -150,11 +147,11 @@ def _candidate(candidate: Candidate[CandidateRow]) -> dict[str, Any]:
     }
 
 
-def _nearness(candidate: Candidate[CandidateRow]) -> float:
+def _nearness(candidate: Candidate) -> float:
     return candidate.vector_match.similarity if candidate.vector_match else 0.0
 
 
-def _matching(candidate: Candidate[CandidateRow]) -> float:
+def _matching(candidate: Candidate) -> float:
     return candidate.word_match.score if candidate.word_match else 0.0
 
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from recollect import Memory, MemoryType, Project, Status
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockAuthor, BlockVersion
 from recollect.domain.capture_event import Event, EventState, Trigger
-from recollect.domain.conversation import Conversation, Message, Role
+from recollect.domain.conversation import Conversation, Message, MessageFilters, Role
+from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.protocol import Store, Tables
+from recollect.store.search_index import IndexQuery
 from recollect.text.fingerprint import sha256_hex
 from support import START, FakeClock
 
@@ -67,23 +70,30 @@ def say(store: Store, *messages: Message, talk: Conversation = TALK) -> None:
     store.write(write)
 
 
-def matching_items(store: Store, query: str, owners: list[Owner] | None = None) -> list[int]:
-    with store.read() as tables:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
-        return [
-            match.item_id for match in tables.word_index.match(query, partitions, limit=10).matches
-        ]
+def memory_query(text: str = "", owners: list[Owner] | None = None, **options: Any) -> IndexQuery:
+    values: dict[str, Any] = {
+        "kind": ItemKind.MEMORY,
+        "text": text,
+        "vector": None,
+        "owners": owners,
+        "filters": Filters(),
+        "limit": 10,
+    }
+    return IndexQuery(**(values | options))
 
 
-def item_id_of(store: Store, memory: Memory) -> int | None:
+def matching_ids(
+    store: Store, query: str, owners: list[Owner] | None = None, **options: Any
+) -> list[str]:
+    """Return the ids of the memories, or of records of another kind, that share a word."""
     with store.read() as tables:
-        return tables.memories.item_id_of(memory.id)
+        found = tables.search_index.search(memory_query(query, owners, **options)).candidates
+        return [candidate.record.id for candidate in found]
 
 
 def count_matches(store: Store, kind: ItemKind, owner: Owner, query: str) -> int:
-    with store.read() as tables:
-        partitions = tables.word_index.partitions(kind, [owner])
-        return len(tables.word_index.match(query, partitions, limit=10).matches)
+    filters = {ItemKind.MEMORY: Filters(), ItemKind.MESSAGE: MessageFilters()}.get(kind)
+    return len(matching_ids(store, query, [owner], kind=kind, filters=filters))
 
 
 def memory_writer(store: Store, clock: FakeClock) -> Keep:

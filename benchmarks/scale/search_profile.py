@@ -18,35 +18,39 @@ from recollect.retrieval import message_search, retrieve
 from recollect.service import read, search_messages
 from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
-from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
+from recollect.store.sqlite.item_records import ItemRecords
+from recollect.store.sqlite.search_index import SqliteSearchIndex
+from recollect.store.sqlite.vector_index import SqliteVectorIndex
 from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
     "embedding the query": [(ResilientEmbedder, "embed_query")],
     "embedding pending items": [(Indexer, "_embed_few_pending")],
     "words": [
+        (SqliteWordIndex, "find_query_words"),
+        (SqliteWordIndex, "read_postings"),
         (SqliteWordIndex, "match"),
+        (SqliteWordIndex, "match_among"),
         (SqliteWordIndex, "match_item"),
-        (SqliteWordIndex, "partitions"),
     ],
     "vectors": [
-        (SqliteEmbeddingIndex, "nearest"),
-        (SqliteEmbeddingIndex, "similarities"),
-        (SqliteEmbeddingIndex, "pairwise_similarities"),
+        (SqliteVectorIndex, "nearest"),
+        (SqliteVectorIndex, "similarities"),
+        (SqliteVectorIndex, "similarity_stats"),
+        (SqliteVectorIndex, "pairwise_similarities"),
     ],
-    "candidate rows": [
-        (MessageRepository, "candidate_rows"),
-        (MemoryRepository, "candidate_rows"),
-    ],
-    "gathering candidates": [(message_search, "find_candidates"), (retrieve, "find_candidates")],
+    "candidate rows": [(ItemRecords, "load")],
+    "gathering candidates": [(SqliteSearchIndex, "search")],
     "ranking": [
-        (message_search, "fuse_scores"),
-        (retrieve, "fuse_scores"),
+        (message_search, "fuse"),
+        (retrieve, "fuse"),
+        (message_search, "rank"),
         (message_search, "_rank_messages"),
         (retrieve, "rank"),
         (retrieve, "prefer_newer"),
     ],
     "memories of other projects": [
+        (SqliteSearchIndex, "_find_others"),
         (retrieve, "linked_candidates"),
         (retrieve, "relevant_candidates"),
     ],

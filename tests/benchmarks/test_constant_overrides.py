@@ -10,7 +10,7 @@ from benchmarks.constant_overrides import (
     settings_of,
 )
 from recollect.domain import promotion_policy
-from recollect.retrieval import message_search, time_ranking
+from recollect.retrieval import ranking_constants
 from recollect.service import search_messages, task_context
 
 CONFIDENCE = "recollect.domain.promotion_policy.MIN_CONFIDENCE"  # a float
@@ -46,11 +46,11 @@ def test_modules_that_import_the_constant_have_it_too() -> None:
 
 
 def test_another_constant_of_the_same_name_and_value_stays_as_it_is() -> None:
-    before = message_search.RESTRICT_BELOW
-    assert before == time_ranking.RESTRICT_BELOW
+    before = ranking_constants.NEIGHBOUR_TOP
+    assert before == ranking_constants.CONFLICT_TOP
 
-    with apply_overrides([Override("recollect.retrieval.message_search.RESTRICT_BELOW", 9)]):
-        inside = message_search.RESTRICT_BELOW, time_ranking.RESTRICT_BELOW
+    with apply_overrides([Override("recollect.retrieval.ranking_constants.NEIGHBOUR_TOP", 9)]):
+        inside = ranking_constants.NEIGHBOUR_TOP, ranking_constants.CONFLICT_TOP
 
     assert inside == (9, before)
 
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_refused(written: str, complaint: str) -> None:
 
 
 def test_only_what_reads_leaves_the_store_alone() -> None:
-    assert not Override("recollect.retrieval.score_fusion.WORD_WEIGHT", 0.5).changes_the_store
+    assert not Override("recollect.retrieval.ranking_constants.WORD_WEIGHT", 0.5).changes_the_store
     assert Override("recollect.text.chunks.CHUNK_SIZE", 5).changes_the_store
 
 

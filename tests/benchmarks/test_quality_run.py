@@ -133,7 +133,7 @@ def test_words_of_a_shared_store_answer_as_those_of_their_own(tasks: Path) -> No
 def test_a_constant_that_does_not_exist_ends_the_run(
     tasks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--tasks", str(tasks), "--set", "recollect.retrieval.score_fusion.NO=1"]) == 2
+    assert main(["--tasks", str(tasks), "--set", "recollect.retrieval.ranking_constants.NO=1"]) == 2
 
     assert "no constant 'NO'" in capsys.readouterr().err
 

@@ -1,16 +1,20 @@
 """An item found by one index is scored by the other too; unknown names raise the threshold."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from recollect import LocalRecollect
-from recollect.domain.scope import ItemKind
-from recollect.retrieval.relevance_threshold import MIN_SCORE, UNKNOWN_NAMES_PENALTY
-from recollect.retrieval.search_candidates import MIN_CANDIDATES
+from recollect.domain.scope import Owner, Scope
+from recollect.retrieval.ranking_constants import MIN_SCORE, UNKNOWN_NAMES_PENALTY
+from recollect.store.sqlite.search_index import MIN_CANDIDATES
+from recollect.store.sqlite.store import SqliteTables
+from recollect.store.values import Partition
 from support import open_memory
 
 MANY = 2 * MIN_CANDIDATES
+GLOBAL = Owner(Scope.GLOBAL, "")
 QUERY = "which lamp is in the hall"
 
 
@@ -25,17 +29,20 @@ def test_explicitly_requested_items_match_as_they_do_among_all(
     words_only.ingest("a chair")
 
     with words_only._services.store.read() as tables:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-        everything = tables.word_index.match(QUERY, partitions, limit=10**4)
-        worst = [match.item_id for match in everything.matches[-3:]]
-        unmatched = max(match.item_id for match in everything.matches) + 1
-        result = tables.word_index.match(
-            QUERY, partitions, limit=5, budget=budget, also=[*worst, unmatched, worst[0]]
+        index = cast(SqliteTables, tables).word_index
+        [words] = index.find_query_words(QUERY, [[Partition(1, GLOBAL, 2 * MANY + 1, 999, 0)]])
+        every_posting = index.read_postings([(words, 10**6)])
+        everything = index.match(words, every_posting, limit=10**4, budget=10**6).matches
+        worst = list(everything)[-3:]
+        unmatched = max(everything) + 1
+        postings = index.read_postings([(words, budget)])
+        result = index.match(
+            words, postings, limit=5, budget=budget, also=[*worst, unmatched, worst[0]]
         )
 
-    assert len(everything.matches) == 2 * MANY
-    assert result.matches[:5] == everything.matches[:5]
-    assert set(result.matches[5:]) == set(everything.matches[-3:])
+    assert len(everything) == 2 * MANY
+    assert list(result.matches.items())[:5] == list(everything.items())[:5]
+    assert dict(list(result.matches.items())[5:]) == {id_: everything[id_] for id_ in worst}
 
 
 def test_a_similar_item_gets_its_word_score_though_a_hundred_others_match_more_words(

@@ -1,17 +1,18 @@
 """With a narrow filter the indexes search only the items that can pass."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollect import LocalRecollect
-from recollect.domain.conversation import MessageCandidateRow, MessageFilters, Role
+from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.retrieval.search_candidates import QueryVector, find_candidates
 from recollect.store.protocol import Tables
-from recollect.store.values import Partition
+from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.store.sqlite.search_index import MIN_CANDIDATES
 from support import START, FakeClock, open_memory
 
 DAYS = 40
@@ -44,101 +45,77 @@ def rec(path: Path) -> Iterator[LocalRecollect]:
         yield opened
 
 
-def partitions_of(tables: Tables) -> tuple[str, list[Partition]]:
+def index_query(tables: Tables, filters: MessageFilters, **options: Any) -> IndexQuery:
     agent = tables.agents.by_name("ada")
     assert agent is not None
-    owner = Owner(Scope.AGENT, agent.id)
-    return agent.id, tables.word_index.partitions(ItemKind.MESSAGE, [owner])
+    return IndexQuery(
+        **{
+            "kind": ItemKind.MESSAGE,
+            "text": "which number has the lamp",
+            "vector": None,
+            "owners": [Owner(Scope.AGENT, agent.id)],
+            "filters": filters,
+            "limit": PER_DAY,
+            **options,
+        }
+    )
 
 
-def test_item_ids_are_returned_for_a_narrow_filter_and_none_for_a_wide_one(
+def candidates_by_id(tables: Tables, query: IndexQuery) -> dict[str, Candidate]:
+    found = tables.search_index.search(query).candidates
+    return {candidate.record.id: candidate for candidate in found}
+
+
+@pytest.mark.parametrize("text", ["which number has the lamp", ""], ids=["both", "vectors"])
+def test_each_index_finds_within_a_time_range_what_it_finds_of_it_in_all(
+    rec: LocalRecollect, text: str
+) -> None:
+    vector = query_vector_of(rec, "which number has the lamp")
+    with rec._services.store.read() as tables:
+        options: dict[str, Any] = {"text": text, "vector": vector, "limit": DAYS * PER_DAY}
+        everything = candidates_by_id(tables, index_query(tables, EVERYTHING, **options))
+        narrow = index_query(tables, ON_THE_THIRD, within_time_range=True, **options)
+        among = candidates_by_id(tables, narrow)
+
+    assert len(everything) == DAYS * PER_DAY
+    assert len(among) == PER_DAY
+    assert among == {message_id: everything[message_id] for message_id in among}
+
+
+def test_an_empty_time_range_finds_nothing(rec: LocalRecollect) -> None:
+    never = MessageFilters(since=START - timedelta(days=9), until=START - timedelta(days=8))
+    vector = query_vector_of(rec, "the lamp")
+    with rec._services.store.read() as tables:
+        query = index_query(tables, never, vector=vector, within_time_range=True)
+
+        assert candidates_by_id(tables, query) == {}
+
+
+def test_codes_are_scanned_if_the_items_of_a_time_are_too_many_to_compare_exactly(
     rec: LocalRecollect,
 ) -> None:
-    talk = rec.conversations.list(agent="ada")[-4]
-    inside = MessageFilters(roles=frozenset(Role), conversation_id=talk.id)
+    last = START + timedelta(days=9 * DAYS // 10)
+    most = MessageFilters(until=last)
+    vector = query_vector_of(rec, "the lamp")
     with rec._services.store.read() as tables:
-        agent_id, _ = partitions_of(tables)
-        then = tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY)
-        there = tables.messages.item_ids_if_few(agent_id, inside, limit=PER_DAY)
-
-        assert then is not None
-        assert len(then) == PER_DAY
-        assert sorted(then) == sorted(there or [])
-        assert len(tables.messages.candidate_rows(then, ON_THE_THIRD)) == PER_DAY
-        assert tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY - 1) is None
-        assert tables.messages.item_ids_if_few(agent_id, EVERYTHING, limit=10**6) is None
-
-
-@pytest.mark.parametrize("every", [1, 3], ids=["a stretch", "with gaps"])
-def test_each_index_finds_among_some_items_what_it_finds_of_them_in_all(
-    rec: LocalRecollect, every: int
-) -> None:
-    with rec._services.store.read() as tables:
-        agent_id, partitions = partitions_of(tables)
-        few = (tables.messages.item_ids_if_few(agent_id, ON_THE_THIRD, limit=PER_DAY) or [])[
-            ::every
-        ]
-        query = "which number has the lamp"
-        matches = tables.word_index.match(query, partitions, limit=DAYS * PER_DAY)
-        among = tables.word_index.match(query, partitions, limit=PER_DAY, among=few)
-
-        assert among.matches == tuple(match for match in matches.matches if match.item_id in few)
-        assert among.match_count == len(few)
-        assert among.query_weight == matches.query_weight
-
-        vector = query_vector_of(rec, query)
-        near = tables.embeddings.nearest(
-            vector.model_id, vector.values, partitions, limit=DAYS * PER_DAY
+        query = index_query(
+            tables, most, text="", vector=vector, within_time_range=True, limit=10**4
         )
-        some = tables.embeddings.nearest(
-            vector.model_id, vector.values, partitions, limit=PER_DAY, among=few
-        )
+        found = candidates_by_id(tables, query)
 
-        assert dict(some) == {item_id: match for item_id, match in near.items() if item_id in few}
-        assert tables.word_index.match(query, partitions, limit=10, among=[]).matches == ()
-        assert (
-            tables.embeddings.nearest(
-                vector.model_id, vector.values, partitions, limit=10, among=[]
-            )
-            == {}
-        )
+    assert 400 < len(found) < DAYS * PER_DAY
+    assert max(c.record.at for c in found.values() if c.record.at) <= last
 
 
-def test_codes_are_scanned_if_the_given_items_are_too_many_to_compare_exactly(
+def test_a_filter_that_half_passes_finds_enough_without_reading_everything(
     rec: LocalRecollect,
 ) -> None:
-    with rec._services.store.read() as tables:
-        _, partitions = partitions_of(tables)
-        query = query_vector_of(rec, "the lamp")
-        model_id, vector = query.model_id, query.values
-        everything = list(tables.embeddings.nearest(model_id, vector, partitions, limit=10**4))
-        most = everything[: 9 * len(everything) // 10]  # more than are compared exactly
-        assert len(most) > 400
-
-        found = tables.embeddings.nearest(model_id, vector, partitions, limit=10**4, among=most)
-
-        assert set(found) <= set(most)
-        assert len(found) == len(most)
-
-
-def test_a_filter_that_half_passes_fetches_a_little_more_and_checks_each_item_once(
-    rec: LocalRecollect,
-) -> None:
-    checked: list[int] = []
     spoken = MessageFilters(roles=frozenset({Role.USER}))
     with rec._services.store.read() as tables:
-        _, partitions = partitions_of(tables)
+        query = index_query(tables, spoken, text="the lamp has a number", limit=10)
+        found = candidates_by_id(tables, query)
 
-        def admit(item_ids: Iterable[int]) -> list[MessageCandidateRow]:
-            ids = list(item_ids)
-            checked.extend(ids)
-            return tables.messages.candidate_rows(ids, spoken)
-
-        found = find_candidates(tables, "the lamp has a number", partitions, admit, None, limit=10)
-
-        assert len(found.candidates) >= 100
-        assert len(checked) == len(set(checked))
-        assert len(checked) < DAYS * PER_DAY
+    assert MIN_CANDIDATES <= len(found) < DAYS * PER_DAY // 2
 
 
 def test_a_query_for_a_day_and_one_for_a_conversation_find_the_same_messages(

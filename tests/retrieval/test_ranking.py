@@ -5,33 +5,40 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from recollect import MemoryType, Scope, Status
+from recollect import MemoryType, Scope
+from recollect.domain.conversation import Role
 from recollect.domain.scope import Owner
-from recollect.retrieval.explain import explain
-from recollect.retrieval.rank import rank
-from recollect.retrieval.relevance_threshold import (
+from recollect.retrieval.pipeline import RankedCandidate, fuse, rank
+from recollect.retrieval.ranking_constants import (
+    CHUNK_PENALTY,
+    LENGTH_POWER,
     LONG_QUERY_DISCOUNT,
     LONG_QUERY_WORDS,
     MEAN_SHARE,
     MEAN_SMOOTHING,
     MIN_SCORE,
-    SHORT_QUERY_WORDS,
-    SLACK,
-    Threshold,
-)
-from recollect.retrieval.score_fusion import (
-    CHUNK_PENALTY,
-    LENGTH_POWER,
     MIN_WORD_TRUST,
     NEIGHBOUR_BONUS,
     PRECEDING_WEIGHT,
+    SHORT_QUERY_WORDS,
+    SLACK,
+    SPEAKER_BONUS,
     VECTOR_WEIGHT,
     WORD_SHARE_POWER,
     WORD_WEIGHT,
-    fuse_scores,
 )
-from recollect.retrieval.search_candidates import NO_STATS, Candidate, CandidatePool
-from recollect.store.values import CandidateRow, SimilarityStats, VectorMatch, WordMatch
+from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.retrieve import _explain as explain
+from recollect.retrieval.signals import index_signals, speaker_signal, tiebreak_signals
+from recollect.store.search_index import (
+    NO_STATS,
+    Candidate,
+    IndexedRecord,
+    SearchResult,
+    SimilarityStats,
+    VectorMatch,
+    WordMatch,
+)
 from support import START
 from tables import each_row
 
@@ -48,18 +55,17 @@ def candidate(
     scope: Scope = Scope.PROJECT,
     confidence: float = 1.0,
     words: tuple[str, ...] = ("word",),
-) -> Candidate[CandidateRow]:
+) -> Candidate:
     return Candidate(
-        item=CandidateRow(
-            item_id=item_id,
+        record=IndexedRecord(
             id=f"id{item_id}",
+            sequence=item_id,
             owner=Owner(scope, ""),
             type=MemoryType.PROJECT,
-            status=Status.ACTIVE,
             confidence=confidence,
-            observed_at=observed_at,
+            at=observed_at,
         ),
-        word_match=None if score is None else WordMatch(item_id, score, words, 1.0),
+        word_match=None if score is None else WordMatch(score, words, 1.0),
         vector_match=None if cosine is None else VectorMatch(cosine, chunks),
         coverage=coverage,
         reached=reached,
@@ -71,6 +77,21 @@ STATS = SimilarityStats(mean=0.2, stdev=0.1, sample_size=48)
 
 def admit_all(_: object) -> bool:
     return True
+
+
+def relevances(*candidates: Candidate) -> list[float]:
+    return fuse(candidates, index_signals(candidates, STATS))
+
+
+def rank_all(candidates: list[Candidate], asked_at: datetime = START) -> list[RankedCandidate]:
+    signals = index_signals(candidates, STATS)
+    return rank(
+        candidates,
+        signals,
+        admits=admit_all,
+        relevances=fuse(candidates, signals),
+        tiebreaks=tiebreak_signals(asked_at),
+    )
 
 
 @each_row(
@@ -98,28 +119,26 @@ def test_relevance_is_the_share_of_the_best_bm25_plus_similarity_in_standard_dev
         for item_id, (score, cosine) in enumerate(zip(scores, cosines, strict=True))
     ]
 
-    assert [relevance.fused for relevance in fuse_scores(candidates, STATS)] == pytest.approx(
-        expected
-    )
+    assert relevances(*candidates) == pytest.approx(expected)
 
 
 def test_words_count_for_less_if_many_items_match_about_as_well() -> None:
     alone = [candidate(1, score=4.0, cosine=0.2)]
     crowd = [candidate(item_id, score=3.0, cosine=0.2) for item_id in range(2, 12)]
 
-    assert fuse_scores([*alone, *crowd[:8]], STATS)[0].fused == pytest.approx(WORD_WEIGHT)
-    assert fuse_scores([*alone, *crowd], STATS)[0].fused == pytest.approx(0.4 * WORD_WEIGHT)
-    assert fuse_scores(crowd, STATS)[0].fused == pytest.approx(MIN_WORD_TRUST * WORD_WEIGHT)
+    assert relevances(*alone, *crowd[:8])[0] == pytest.approx(WORD_WEIGHT)
+    assert relevances(*alone, *crowd)[0] == pytest.approx(0.4 * WORD_WEIGHT)
+    assert relevances(*crowd)[0] == pytest.approx(MIN_WORD_TRUST * WORD_WEIGHT)
 
 
 def test_a_match_of_the_preceding_item_raises_the_relevance() -> None:
     question, answer = candidate(1, score=4.0, cosine=0.2), candidate(2, cosine=0.2)
 
-    _, alone = fuse_scores([question, answer], STATS)
-    _, following = fuse_scores([question, replace(answer, preceding_score=4.0)], STATS)
+    _, alone = relevances(question, answer)
+    _, following = relevances(question, replace(answer, preceding_score=4.0))
 
-    assert alone.fused == 0
-    assert following.fused == pytest.approx(PRECEDING_WEIGHT)
+    assert alone == 0
+    assert following == pytest.approx(PRECEDING_WEIGHT)
 
 
 def test_the_preceding_item_counts_for_less_if_an_item_has_many_chunks() -> None:
@@ -127,26 +146,30 @@ def test_the_preceding_item_counts_for_less_if_an_item_has_many_chunks() -> None
     assert answer.vector_match is not None
     long = replace(answer, vector_match=replace(answer.vector_match, chunk_count=4))
 
-    _, alone = fuse_scores([question, long], STATS)
-    _, following = fuse_scores([question, replace(long, preceding_score=4.0)], STATS)
+    _, alone = relevances(question, long)
+    _, following = relevances(question, replace(long, preceding_score=4.0))
 
-    assert following.fused - alone.fused == pytest.approx(PRECEDING_WEIGHT / 4)
+    assert following - alone == pytest.approx(PRECEDING_WEIGHT / 4)
 
 
 def test_an_item_next_to_one_of_the_best_gets_a_bonus() -> None:
     question = candidate(1, score=4.0, cosine=0.4)
-    answer = replace(candidate(2, cosine=0.3), preceding_item=1)
+    answer = replace(candidate(2, cosine=0.3), preceding_id="id1")
     other = candidate(3, cosine=0.3)
 
-    _, neighbour, other_relevance = fuse_scores([question, answer, other], STATS)
+    _, neighbour, other_relevance = relevances(question, answer, other)
 
-    assert neighbour.fused - other_relevance.fused == pytest.approx(NEIGHBOUR_BONUS)
+    assert neighbour - other_relevance == pytest.approx(NEIGHBOUR_BONUS)
 
 
-def test_a_bonus_adds_to_the_relevance_of_its_candidate() -> None:
-    [raised, plain] = fuse_scores([candidate(1, cosine=0.4)] * 2, STATS, bonuses=[0.1, 0.0])
+def test_a_message_of_the_speaker_in_the_query_has_a_bonus() -> None:
+    plain = candidate(1, cosine=0.4)
+    raised = replace(plain, record=replace(plain.record, role=Role.USER))
+    signals = [*index_signals([plain, raised], STATS), speaker_signal("user")]
 
-    assert raised.fused - plain.fused == pytest.approx(0.1)
+    without, with_bonus = fuse([plain, raised], signals)
+
+    assert with_bonus - without == pytest.approx(SPEAKER_BONUS)
 
 
 def test_an_item_not_embedded_yet_counts_as_average_and_has_no_semantic_score() -> None:
@@ -157,38 +180,38 @@ def test_an_item_not_embedded_yet_counts_as_average_and_has_no_semantic_score() 
         candidate(4, cosine=0.9),
     ]
 
-    pending, near, far, _ = fuse_scores(candidates, STATS)
+    pending, near, far, _ = relevances(*candidates)
 
-    assert far.fused < pending.fused < near.fused
-    assert pending.semantic == 0
+    assert far < pending < near
+    assert [memory.parts["semantic"] for memory in rank_all(candidates[:1])] == [0]
 
 
 def test_many_chunks_are_not_an_advantage() -> None:
     short, long = candidate(1, cosine=0.6), candidate(2, cosine=0.6, chunks=4)
 
-    one_chunk, four_chunks = fuse_scores([short, long], STATS)
+    one_chunk, four_chunks = relevances(short, long)
 
-    assert one_chunk.fused - four_chunks.fused == pytest.approx(2 * CHUNK_PENALTY * VECTOR_WEIGHT)
+    assert one_chunk - four_chunks == pytest.approx(2 * CHUNK_PENALTY * VECTOR_WEIGHT)
 
 
 def test_words_of_a_long_item_count_for_less_if_others_are_short() -> None:
     short = [candidate(item_id, score=4.0, cosine=0.5) for item_id in (1, 2)]
     long = candidate(3, score=4.0, cosine=0.5, chunks=4)
-    without_words = fuse_scores([replace(long, word_match=None), *short], STATS)[0].fused
+    without_words = relevances(replace(long, word_match=None), *short)[0]
 
-    assert fuse_scores([long, *short], STATS)[0].fused - without_words == pytest.approx(
+    assert relevances(long, *short)[0] - without_words == pytest.approx(
         WORD_WEIGHT / 4**LENGTH_POWER
     )
-    assert fuse_scores([long, long], STATS)[0].fused - without_words == pytest.approx(WORD_WEIGHT)
+    assert relevances(long, long)[0] - without_words == pytest.approx(WORD_WEIGHT)
 
 
 def threshold_for(
-    *candidates: Candidate[CandidateRow],
+    *candidates: Candidate,
     similarity_stats: SimilarityStats = STATS,
     query: str = "a question",
 ) -> Threshold:
     return Threshold.for_candidates(
-        CandidatePool(list(candidates), similarity_stats), query, has_documents=True
+        SearchResult(list(candidates), similarity_stats), query, has_documents=True
     )
 
 
@@ -225,7 +248,7 @@ SUBTRACTED = MEAN_SHARE * STATS.mean * STATS.sample_size / (STATS.sample_size + 
     ],
 )
 def test_the_threshold_requires_similarity_and_words_raise_the_score(
-    item: Candidate[CandidateRow], passes: bool
+    item: Candidate, passes: bool
 ) -> None:
     assert threshold_for(item).admits(item) is passes
 
@@ -278,9 +301,9 @@ def test_relevance_decides_and_scope_age_and_confidence_only_break_ties() -> Non
     elsewhere = candidate(6, score=2.0, reached="linked")
     candidates = [strong, weak, worldwide, unsure, old, elsewhere]
 
-    ranked = rank(candidates, fuse_scores(candidates, STATS), START, admits=admit_all)
+    ranked = rank_all(candidates)
 
-    order = [memory.candidate.item.item_id for memory in ranked]
+    order = [memory.candidate.record.sequence for memory in ranked]
     assert order[:2] == [1, 2]
     assert order[-1] == 6
     assert ranked[0].score > ranked[1].score
@@ -290,14 +313,9 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     same = [candidate(1, score=1.0), candidate(2, score=1.0)]
     later = candidate(0, score=1.0, observed_at=START + timedelta(seconds=1))
 
-    ranked = rank(
-        [*same, later],
-        fuse_scores([*same, later], STATS),
-        START + timedelta(days=1),
-        admits=admit_all,
-    )
+    ranked = rank_all([*same, later], START + timedelta(days=1))
 
-    assert [memory.candidate.item.item_id for memory in ranked] == [0, 2, 1]
+    assert [memory.candidate.record.sequence for memory in ranked] == [0, 2, 1]
 
 
 @each_row(
@@ -335,15 +353,15 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     ],
     ids=["words", "near", "close", "everything", "another project"],
 )
-def test_an_explanation_is_one_sentence(item: Candidate[CandidateRow], expected: str) -> None:
-    [ranked] = rank([item], fuse_scores([item], STATS), START, admits=admit_all)
+def test_an_explanation_is_one_sentence(item: Candidate, expected: str) -> None:
+    [ranked] = rank_all([item])
 
-    assert explain(ranked, asked_at=START, conflicts=0) == expected
+    assert explain(ranked, conflicts=0) == expected
 
 
 def test_an_explanation_names_conflicts() -> None:
     item = candidate(1, score=1.0)
-    [ranked] = rank([item], fuse_scores([item], STATS), START, admits=admit_all)
+    [ranked] = rank_all([item])
 
-    assert "in conflict with 1 other." in explain(ranked, asked_at=START, conflicts=1)
-    assert "in conflict with 2 others." in explain(ranked, asked_at=START, conflicts=2)
+    assert "in conflict with 1 other." in explain(ranked, conflicts=1)
+    assert "in conflict with 2 others." in explain(ranked, conflicts=2)

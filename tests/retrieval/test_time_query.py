@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from recollect.retrieval.ranking_constants import SESSION_GAP
 from recollect.retrieval.time_query import (
-    SESSION_GAP,
     SessionSpan,
     TimeRange,
     adjacent_session_step,

@@ -5,7 +5,7 @@ import pytest
 from recollect.domain.scope import Owner, Scope
 from recollect.store.protocol import Store
 from recollect.store.sqlite import word_index
-from store_records import GLOBAL, item_id_of, matching_items, memory_writer, project
+from store_records import GLOBAL, matching_ids, memory_writer, project
 from support import FakeClock
 
 
@@ -21,6 +21,4 @@ def test_a_large_partition_does_not_hide_a_small_one(
     for number in range(30, 60):
         keep(f"apple {number}")
 
-    assert item_id_of(store, ours) in matching_items(
-        store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)]
-    )
+    assert ours.id in matching_ids(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])

@@ -10,8 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from recollect import LocalRecollect
+from recollect.domain.scope import ItemKind
 from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.store.sqlite.bit_code_index import BitCodeIndex, rescore
+from recollect.store.sqlite.item_records import ItemRecords
 from recollect.store.sqlite.vector_cache import (
     IDLE_QUERIES,
     EmbeddingRows,
@@ -32,7 +34,7 @@ def db() -> Iterator[apsw.Connection]:
     """Three partitions of items; some items have several chunks, and many are alike."""
     connection = apsw.Connection(":memory:")
     connection.execute(
-        "CREATE TABLE items (seq INTEGER PRIMARY KEY, shelf_id INTEGER);"
+        "CREATE TABLE items (seq INTEGER PRIMARY KEY, shelf_id INTEGER, id TEXT);"
         "CREATE TABLE embeddings (id INTEGER PRIMARY KEY, seq INTEGER, model_id INTEGER,"
         " chunks INTEGER, vector BLOB)"
     )
@@ -51,7 +53,7 @@ def db() -> Iterator[apsw.Connection]:
 def add(
     db: apsw.Connection, item_id: int, *, partition_id: int, vectors: NDArray[np.float64]
 ) -> None:
-    db.execute("INSERT INTO items VALUES (?, ?)", (item_id, partition_id))
+    db.execute("INSERT INTO items (seq, shelf_id) VALUES (?, ?)", (item_id, partition_id))
     for vector in vectors:
         blob = (vector / np.linalg.norm(vector)).astype("<f2").tobytes()
         db.execute(
@@ -74,10 +76,15 @@ def scan_table(db: apsw.Connection, query: NDArray[np.float32], partitions: list
     return [row_id for _, _, row_id in sorted(distances)[:LIMIT]]
 
 
+def newest(db: apsw.Connection) -> int:
+    """Return the id of the newest embedding."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM embeddings").get)
+
+
 def search(
     index: BitCodeIndex, db: apsw.Connection, query: NDArray[np.float32], partitions: list[int]
 ) -> tuple[list[int], dict[int, float], bool]:
-    rows, cached = index.nearest(db, query, partitions, LIMIT)
+    rows, cached = index.nearest(db, query, partitions, LIMIT, newest=newest(db))
     matches = rescore(rows, query)
     return (
         rows.item_ids.tolist(),
@@ -122,19 +129,21 @@ def test_the_order_in_which_items_were_embedded_does_not_matter(db: apsw.Connect
 def test_what_others_add_and_delete_is_seen_at_the_next_query(db: apsw.Connection) -> None:
     index = BitCodeIndex(1)
     query = np.ones(DIMENSION, dtype=np.float32)
-    index.nearest(db, query, [1], LIMIT)
+    index.nearest(db, query, [1], LIMIT, newest=newest(db))
     add(db, 1000, partition_id=1, vectors=np.ones((1, DIMENSION)))
-    rows, _ = index.nearest(db, query, [1], LIMIT)
+    rows, _ = index.nearest(db, query, [1], LIMIT, newest=newest(db))
     assert rows.item_ids[0] == 1000
-    assert index.missing_items(db, [1000], [1]) == []
+    index.drop_stale(db, [], [1])
+    assert len(index.cached_rows([1], [1000])) == 1
     db.execute("DELETE FROM items WHERE seq = 1000; DELETE FROM embeddings WHERE seq = 1000")
     add(db, 1001, partition_id=1, vectors=-np.ones((1, DIMENSION)))
 
-    missing = index.missing_items(db, [1000, 999_999], [1])
+    index.drop_stale(db, [999_999], [1])
+    assert len(index.cached_rows([1], [1000])) == 1  # an item newer than this reader is not stale
+    index.drop_stale(db, [1000, 999_999], [1])
 
-    assert missing == [1000, 999_999]  # deleted, and newer than this reader
     assert index.cached_rows([1], [1000]) == []
-    rows, _ = index.nearest(db, query, [1], LIMIT)
+    rows, _ = index.nearest(db, query, [1], LIMIT, newest=newest(db))
     assert 1000 not in rows.item_ids
 
 
@@ -145,28 +154,28 @@ def test_an_item_whose_text_was_replaced_is_compared_by_its_new_vector_only(
     query = np.ones(DIMENSION, dtype=np.float32)
     add(db, 999, partition_id=1, vectors=np.ones((1, DIMENSION)))
     for index in (early, late):
-        index.nearest(db, query, [1], LIMIT)
+        index.nearest(db, query, [1], LIMIT, newest=newest(db))
     add(db, 1000, partition_id=1, vectors=np.ones((1, DIMENSION)))  # ids of vectors only grow
     db.execute("DELETE FROM embeddings WHERE seq = 999")
 
-    assert early.missing_items(db, [999], [1]) == [999]
+    early.drop_stale(db, [999], [1])
     assert early.cached_rows([1], [999]) == []
     db.execute("DELETE FROM items WHERE seq = 999")
     add(db, 999, partition_id=1, vectors=-np.ones((1, DIMENSION)))
     for index in (early, late):
-        rows, _ = index.nearest(db, query, [1], 10_000)
+        rows, _ = index.nearest(db, query, [1], 10_000, newest=newest(db))
         assert rows.item_ids.tolist().count(999) == 1
         assert rescore(rows, query)[999].similarity < 0
 
 
-def test_an_item_that_moved_to_another_partition_is_missing_from_its_old_one(
+def test_an_item_that_moved_to_another_partition_has_no_vectors_in_its_old_one(
     db: apsw.Connection,
 ) -> None:
-    index = BitCodeIndex(1)
-    index.nearest(db, np.ones(DIMENSION, dtype=np.float32), [1], LIMIT)
     db.execute("UPDATE items SET shelf_id = 2 WHERE seq = 3")
+    db.execute("DELETE FROM embeddings WHERE seq = 6")
+    records = ItemRecords(db, ItemKind.BLOCK, None)
 
-    assert index.missing_items(db, [3, 6], [1]) == [3]
+    assert records.without_vectors([3, 6, 9, 999_999], [1]) == [3, 6, 999_999]
 
 
 def test_every_finite_half_precision_number_is_converted_exactly() -> None:

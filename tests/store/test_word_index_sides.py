@@ -7,7 +7,7 @@ import pytest
 
 import recollect
 from recollect.store.protocol import Tables
-from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.sqlite.store import SqliteTables
 
 USERS = "user: my sister keeps a llama\nassistant: Animals are good company."
 ASSISTANTS = "user: what animals are there\nassistant: A sister species of the llama is the alpaca."
@@ -54,7 +54,7 @@ def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_who
         kept = rec.ingest(ASSISTANTS, type="episode", scope="global")
 
         def as_one_text(tables: Tables) -> None:
-            word_index = cast(SqliteWordIndex, tables.word_index)
+            word_index = cast(SqliteTables, tables).word_index
             db = word_index._db
             item_id, partition = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
             db.execute("DELETE FROM postings")

@@ -132,7 +132,6 @@ class MessageParts:
     keyword: float = 0.0
     semantic: float = 0.0
     relevance: float = 0.0
-    rrf_score: float = 0.0
     vector_rank: int | None = None
     fts_rank: int | None = None
     search_mode: str = "hybrid"
@@ -162,14 +161,3 @@ class MessageFilters:
     since: datetime | None = None
     until: datetime | None = None
     besides_calls_of: str = ""  # leaves out messages that call this tool
-
-
-@dataclass(frozen=True, slots=True)
-class MessageCandidateRow:
-    """The columns of a message that ranking needs."""
-
-    item_id: int
-    id: str
-    conversation_id: str
-    created_at: datetime
-    role: Role

@@ -17,7 +17,6 @@ from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import Hold, NeverPromote, Promote, PromotionFacts, judge
 from recollect.domain.retrieval import Filters
-from recollect.domain.scope import ItemKind
 from recollect.domain.source import Evidence, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
@@ -121,21 +120,16 @@ def _nearest_ids(
     tables: Tables, candidate: Memory, model_id: int | None, limit: int
 ) -> dict[str, float | None]:
     """Return the similarities of the nearest memories by id, those with the same words included."""
-    partitions = tables.word_index.partitions(ItemKind.MEMORY, [candidate.owner])
-    matches = tables.word_index.match(candidate.content, partitions, limit=limit)
-    item_ids = {match.item_id for match in matches.matches}
-    words = fingerprint(candidate.content)
-    item_ids.update(tables.memories.with_fingerprint(words, candidate.owner))
-    similar: dict[int, float] = {}
-    item_id = tables.memories.item_id_of(candidate.id)
-    if model_id is not None and item_id is not None:
-        vector = tables.embeddings.first_vectors(model_id, [item_id]).get(item_id)
-        if vector is not None:
-            near = dict(tables.embeddings.nearest(model_id, vector, partitions, limit=limit))
-            near |= dict(tables.embeddings.similarities(model_id, vector, sorted(item_ids)))
-            similar = {item_id: match.similarity for item_id, match in near.items()}
-    candidate_rows = tables.memories.candidate_rows({*item_ids, *similar}, _EVERY_STATUS)
-    return {row.id: similar.get(row.item_id) for row in candidate_rows if row.id != candidate.id}
+    same = tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner)
+    near = tables.search_index.neighbours(
+        candidate.content,
+        [candidate.owner],
+        limit=limit,
+        model_id=model_id,
+        like=candidate.id,
+        also=same,
+    )
+    return {memory_id: near[memory_id] for memory_id in near if memory_id != candidate.id}
 
 
 def _comparable_memories(

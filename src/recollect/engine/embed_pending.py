@@ -121,9 +121,9 @@ def _embed(
 
     def save(tables: Tables) -> None:
         # A text may have been forgotten since it was read; its vector must not be stored.
-        item_ids = [item.item_id for item in tables.embeddings.unchanged(pending)]
-        unchanged = [vector for vector in vectors if vector.item_id in set(item_ids)]
-        tables.embeddings.save(chosen, item_ids, unchanged)
+        ids = [item.id for item in tables.embeddings.unchanged(pending)]
+        unchanged = [vector for vector in vectors if vector.id in set(ids)]
+        tables.embeddings.save(chosen, ids, unchanged)
         if tables.embeddings.models_in_use().serving is None:
             tables.embeddings.set_serving_model(chosen)  # the first ever
         elif may_serve is not None:
@@ -153,7 +153,7 @@ def _serves(tables: Tables, model_id: int) -> bool:
 def _chunk_embeddings(
     store: Store, embedder: Embedder, model_id: int, pending: Sequence[UnembeddedItem]
 ) -> list[ChunkEmbedding]:
-    chunks_of_items = [(item.item_id, split_into_chunks(item.text)) for item in pending]
+    chunks_of_items = [(item.id, split_into_chunks(item.text)) for item in pending]
     texts = {short_hash(text): text for _, chunks in chunks_of_items for text in chunks}
     with store.read() as tables:
         vectors_by_hash = dict(tables.embeddings.vectors_by_hash(model_id, list(texts)))
@@ -163,7 +163,7 @@ def _chunk_embeddings(
         pairs = zip(new, rows.astype("<f2"), strict=True)
         vectors_by_hash |= {digest: row.tobytes() for digest, row in pairs}
     return [
-        ChunkEmbedding(item_id, number, len(chunks), digest, vectors_by_hash[digest])
-        for item_id, chunks in chunks_of_items
+        ChunkEmbedding(record_id, number, len(chunks), digest, vectors_by_hash[digest])
+        for record_id, chunks in chunks_of_items
         for number, digest in enumerate(short_hash(text) for text in chunks)
     ]

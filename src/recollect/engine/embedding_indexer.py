@@ -19,8 +19,8 @@ from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
-from recollect.retrieval.search_candidates import QueryVector
 from recollect.store.protocol import Store, Tables
+from recollect.store.search_index import QueryVector
 from recollect.store.values import PendingFilter
 
 MAX_ITEMS_PER_QUERY = 32  # that a query waits for

@@ -13,91 +13,66 @@ relevant  a decision or an artifact, knowledge made to be reused, that covers ne
 Agent and session memories are never returned to another owner.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import ResolvedQuery
-from recollect.domain.scope import ItemKind, Scope
-from recollect.retrieval.rank import MemoryCandidate
-from recollect.retrieval.search_candidates import (
-    Candidate,
-    QueryVector,
-    coverage,
-    vector_matches_of,
-)
+from recollect.domain.scope import Scope
+from recollect.retrieval import ranking_constants as constants
 from recollect.store.protocol import Tables
-from recollect.store.values import Partition
+from recollect.store.search_index import Candidate, IndexQuery, OtherOwners
 
 CROSS_PROJECT_SCOPES = frozenset({Scope.PROJECT, Scope.REPO})
 CROSS_PROJECT_TYPES = frozenset({MemoryType.DECISION, MemoryType.ARTIFACT})
-MIN_COVERAGE = 0.75  # of the query's word weight
-MIN_WORDS = 3
-MIN_SIMILARITY = 0.45
-MAX_MATCHES = 50
-# Enough: what covers the query has its rarest words, and their postings are read first.
-POSTINGS_BUDGET = 3_000
 
 
-def linked_items(tables: Tables, query: ResolvedQuery) -> frozenset[int]:
-    """Return the items of other projects that are linked to the project of *query*."""
+def linked_ids(tables: Tables, query: ResolvedQuery) -> frozenset[str]:
+    """Return the memories of other projects that are linked to the project of *query*."""
     if query.viewer.project_id is None or query.owners is None:
         return frozenset()
-    return frozenset(tables.links.item_ids_linked_to(query.viewer.project_id))
+    return frozenset(tables.links.ids_linked_to(query.viewer.project_id))
 
 
 def linked_candidates(
-    tables: Tables, query: ResolvedQuery, partitions: list[Partition], vector: QueryVector | None
-) -> list[MemoryCandidate]:
+    tables: Tables, query: ResolvedQuery, index_query: IndexQuery
+) -> list[Candidate]:
     """Return linked memories of other projects, each with its match in both indexes."""
-    item_ids = linked_items(tables, query)
-    if not item_ids:
+    ids = linked_ids(tables, query)
+    if not ids:
         return []
     visible = set(query.owners or ())
-    vector_matches = vector_matches_of(tables, vector, item_ids)
-    candidates = []
-    for row in tables.memories.candidate_rows(sorted(item_ids), query.filters):
-        if row.owner in visible or row.owner.scope not in query.scopes:
-            continue
-        searched = partitions + tables.word_index.partitions(ItemKind.MEMORY, [row.owner])
-        result = tables.word_index.match_item(query.text, searched, row.item_id)
-        match = result.matches[0] if result.matches else None
-        share = coverage(match, result.query_weight)
-        candidates.append(Candidate(row, match, vector_matches.get(row.item_id), share, "linked"))
-    return candidates
-
-
-def relevant_candidates(
-    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
-) -> list[MemoryCandidate]:
-    """Return memories of other projects that clearly answer the query."""
-    if not query.cross_project or query.viewer.project_id is None or query.owners is None:
-        return []
-    visible = set(query.owners)
-    scopes = CROSS_PROJECT_SCOPES & query.scopes
-    partitions = [
-        partition
-        for partition in tables.word_index.partitions(ItemKind.MEMORY, None)
-        if partition.owner not in visible and partition.owner.scope in scopes
+    return [
+        replace(candidate, reached="linked")
+        for candidate in tables.search_index.match(index_query, ids).candidates
+        if (owner := candidate.record.owner) is not None
+        and owner not in visible
+        and owner.scope in query.scopes
     ]
-    if not partitions:
-        return []
-    index = tables.word_index
-    result = index.match(query.text, partitions, limit=MAX_MATCHES, budget=POSTINGS_BUDGET)
-    shares = {match.item_id: coverage(match, result.query_weight) for match in result.matches}
-    strong = {
-        match.item_id: match
-        for match in result.matches
-        if len(match.words) >= MIN_WORDS and shares[match.item_id] >= MIN_COVERAGE
-    }
-    if not strong:
-        return []
-    vectors = vector_matches_of(tables, vector, strong)
-    candidates = []
-    for row in tables.memories.candidate_rows(strong, query.filters):
-        id_ = row.item_id
-        candidate = Candidate(row, strong[id_], vectors.get(id_), shares[id_], "relevant")
-        if row.type in CROSS_PROJECT_TYPES and _is_similar_enough(candidate):
-            candidates.append(candidate)
-    return candidates
 
 
-def _is_similar_enough(candidate: MemoryCandidate) -> bool:
-    return candidate.vector_match is None or candidate.vector_match.similarity >= MIN_SIMILARITY
+def other_owners(query: ResolvedQuery) -> OtherOwners | None:
+    """Return which memories of other projects the index looks for; None if it does not."""
+    if not query.cross_project or query.viewer.project_id is None or query.owners is None:
+        return None
+    return OtherOwners(
+        scopes=CROSS_PROJECT_SCOPES & query.scopes,
+        min_coverage=constants.OTHER_MIN_COVERAGE,
+        min_words=constants.OTHER_MIN_WORDS,
+        max_matches=constants.OTHER_MAX_MATCHES,
+        max_postings=constants.OTHER_MAX_POSTINGS,
+    )
+
+
+def relevant_candidates(others: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of other projects' memories that clearly answer the query."""
+    return [
+        replace(candidate, reached="relevant")
+        for candidate in others
+        if candidate.record.type in CROSS_PROJECT_TYPES and _is_similar_enough(candidate)
+    ]
+
+
+def _is_similar_enough(candidate: Candidate) -> bool:
+    match = candidate.vector_match
+    return match is None or match.similarity >= constants.OTHER_MIN_SIMILARITY

@@ -6,30 +6,18 @@ that time, and then what matches at other times. A query that names only a time 
 that time, in order. Reads only; the same store and the same query give the same hits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.conversation import (
-    Message,
-    MessageCandidateRow,
-    MessageFilters,
-    MessageHit,
-    MessageParts,
-    Role,
-)
+from recollect.domain.conversation import Message, MessageFilters, MessageHit, MessageParts, Role
 from recollect.domain.scope import ItemKind, Owner
+from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
 from recollect.retrieval.relevance_threshold import Threshold
-from recollect.retrieval.score_fusion import Relevance, fuse_scores
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval.signals import index_signals, speaker_signal
 from recollect.retrieval.time_query import TimeRange, sample_evenly
 from recollect.store.protocol import Tables
+from recollect.store.search_index import Candidate, IndexQuery, QueryVector
 from recollect.text.speaker_intent import intended_speaker
-
-RRF_K = 60
-SPEAKER_BONUS = 0.12  # for messages of the speaker the query asks about
-RESTRICT_BELOW = 5_000  # if a filter leaves fewer messages, only those are searched
-
-MessageCandidate = Candidate[MessageCandidateRow]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,105 +80,85 @@ def _rank_messages(
     *,
     in_time: bool,
 ) -> list[MessageHit]:
-    partitions = tables.word_index.partitions(ItemKind.MESSAGE, [query.owner])
-
-    def admit(item_ids: Iterable[int]) -> Sequence[MessageCandidateRow]:
-        return tables.messages.candidate_rows(item_ids, filters)
-
     # The speaker counts only in hybrid mode: a search by one index uses nothing else.
     speaker = intended_speaker(query.text) if query.use_words and vector else ""
-    pool = find_candidates(
-        tables,
-        query.text if query.use_words else "",
-        partitions,
-        admit,
-        vector,
-        limit=query.limit,
-        among=tables.messages.item_ids_if_few(query.agent_id, filters, limit=RESTRICT_BELOW),
-        # People answer each other in half sentences; to an assistant they speak in whole ones.
-        preceding=None if speaker else tables.messages.preceding,
+    result = tables.search_index.search(
+        IndexQuery(
+            kind=ItemKind.MESSAGE,
+            text=query.text if query.use_words else "",
+            vector=vector,
+            owners=[query.owner],
+            filters=filters,
+            limit=query.limit,
+            within_time_range=True,
+            # People answer each other in half sentences; to an assistant they speak in whole ones.
+            use_preceding=not speaker,
+        )
     )
-    candidates = pool.candidates
-    bonuses = [SPEAKER_BONUS if c.item.role == speaker else 0.0 for c in candidates]
-    relevances = fuse_scores(candidates, pool.similarity_stats, bonuses=bonuses)
-    threshold = Threshold.for_candidates(pool, query.text, has_documents=False)
-    ranked = [
-        (candidate, relevance)
-        for candidate, relevance in zip(candidates, relevances, strict=True)
+    threshold = Threshold.for_candidates(result, query.text, has_documents=False)
+    signals = index_signals(result.candidates, result.similarity_stats)
+    if speaker:
+        signals.insert(2, speaker_signal(speaker))
+    ranked = rank(
+        result.candidates,
+        signals,
         # In the requested time range a word in common is enough.
-        if threshold.admits(candidate) or (in_time and candidate.word_match is not None)
-    ]
-    ranked.sort(key=_sort_key)
+        admits=lambda c: threshold.admits(c) or (in_time and c.word_match is not None),
+        relevances=fuse(result.candidates, signals),
+    )
     best = ranked[: query.limit]
-    ranks = _IndexRanks.from_candidates([candidate for candidate, _ in ranked])
+    ranks = _IndexRanks.of([message.candidate for message in ranked])
     mode = "hybrid" if query.use_words and vector else "vector" if vector else "fts"
-    messages = tables.messages.get_many([candidate.item.id for candidate, _ in best])
+    messages = tables.messages.get_many([message.id for message in best])
     return [
         MessageHit(
             message=message,
-            score=round(relevance.fused, 6),
-            parts=ranks.parts(candidate, relevance, mode, in_time),
-            explanation=_explain(candidate, message, in_time),
-            matched_words=candidate.word_match.words if candidate.word_match else (),
+            score=hit.score,
+            parts=ranks.parts(hit, mode, in_time),
+            explanation=_explain(hit.candidate, message, in_time),
+            matched_words=hit.words,
         )
-        for message, (candidate, relevance) in zip(messages, best, strict=True)
+        for message, hit in zip(messages, best, strict=True)
     ]
-
-
-def _sort_key(ranked: tuple[MessageCandidate, Relevance]) -> tuple[float, float, int]:
-    candidate, relevance = ranked
-    row = candidate.item
-    return (-round(relevance.fused, 6), -row.created_at.timestamp(), -row.item_id)
 
 
 @dataclass(frozen=True)
 class _IndexRanks:
     """The rank of each candidate in each index alone."""
 
-    words: dict[int, int]
-    vectors: dict[int, int]
+    words: dict[str, int]
+    vectors: dict[str, int]
 
     @classmethod
-    def from_candidates(cls, candidates: Sequence[MessageCandidate]) -> "_IndexRanks":
+    def of(cls, candidates: Sequence[Candidate]) -> "_IndexRanks":
         newest_first = sorted(candidates, key=_recency_key, reverse=True)
-        by_words = [(-c.word_match.score, c.item.item_id) for c in newest_first if c.word_match]
-        compared = ((c.vector_match, c.item.item_id) for c in newest_first)
-        by_vectors = [(-match.similarity, item_id) for match, item_id in compared if match]
+        by_words = [(-c.word_match.score, c.record.id) for c in newest_first if c.word_match]
+        compared = ((c.vector_match, c.record.id) for c in newest_first)
+        by_vectors = [(-match.similarity, id_) for match, id_ in compared if match]
         return cls(_ranks(by_words), _ranks(by_vectors))
 
-    def parts(
-        self,
-        candidate: MessageCandidate,
-        relevance: Relevance,
-        mode: str,
-        in_time: bool,
-    ) -> MessageParts:
-        fts_rank = self.words.get(candidate.item.item_id)
-        vector_rank = self.vectors.get(candidate.item.item_id)
-        rrf = sum(1 / (RRF_K + rank) for rank in (fts_rank, vector_rank) if rank)
+    def parts(self, ranked: RankedCandidate, mode: str, in_time: bool) -> MessageParts:
         return MessageParts(
-            keyword=round(relevance.keyword, 6),
-            semantic=round(relevance.semantic, 6),
-            relevance=round(relevance.fused, 6),
-            rrf_score=round(rrf, 6),
-            vector_rank=vector_rank,
-            fts_rank=fts_rank,
+            **ranked.parts,
+            vector_rank=self.vectors.get(ranked.id),
+            fts_rank=self.words.get(ranked.id),
             search_mode=mode,
             in_time=in_time,
         )
 
 
-def _ranks(scores: list[tuple[float, int]]) -> dict[int, int]:
-    """Return the rank of each item, lowest score first; equal scores keep their order."""
+def _ranks(scores: list[tuple[float, str]]) -> dict[str, int]:
+    """Return the rank of each record, lowest score first; equal scores keep their order."""
     ordered = sorted(scores, key=lambda pair: round(pair[0], 6))
-    return {item_id: rank for rank, (_, item_id) in enumerate(ordered, start=1)}
+    return {id_: rank for rank, (_, id_) in enumerate(ordered, start=1)}
 
 
-def _recency_key(candidate: MessageCandidate) -> tuple[float, int]:
-    return (candidate.item.created_at.timestamp(), candidate.item.item_id)
+def _recency_key(candidate: Candidate) -> tuple[float, int]:
+    record = candidate.record
+    return (record.at.timestamp() if record.at else 0.0, record.sequence)
 
 
-def _explain(candidate: MessageCandidate, message: Message, in_time: bool) -> str:
+def _explain(candidate: Candidate, message: Message, in_time: bool) -> str:
     reasons = []
     if candidate.word_match is not None:
         words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:6])
@@ -199,8 +167,7 @@ def _explain(candidate: MessageCandidate, message: Message, in_time: bool) -> st
         reasons.append(f"similarity {candidate.vector_match.similarity:.2f}")
     if in_time:
         reasons.append("in the requested time range")
-    sentence = "; ".join([*reasons, f"{message.role}, {_describe_time(message)}"])
-    return sentence[0].upper() + sentence[1:]
+    return as_sentence([*reasons, f"{message.role}, {_describe_time(message)}"])
 
 
 def _describe_time(message: Message) -> str:

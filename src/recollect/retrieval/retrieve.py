@@ -1,35 +1,33 @@
 """
-The memory search pipeline: a query in, ranked and explained hits out.
+The memory search: a query in, ranked and explained hits out.
 
-filters → word index → vector index → other projects → score fusion → threshold → rank → time
-→ newer facts first → explain
+gather (both indexes, other projects, the time in the query) → score (signals) → threshold → rank
+→ memories of the requested time first → newer facts first → explain
 
 Everything here reads; the service writes the log. The same store and the same query give the same
 hits in the same order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.retrieval import Hit, ResolvedQuery
+from recollect.domain.memory import Memory
+from recollect.domain.retrieval import Hit, Parts, ResolvedQuery
 from recollect.domain.scope import ItemKind
-from recollect.retrieval.cross_project import linked_candidates, relevant_candidates
-from recollect.retrieval.explain import explain
+from recollect.retrieval import ranking_constants as constants
+from recollect.retrieval.cross_project import linked_candidates, other_owners, relevant_candidates
+from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
 from recollect.retrieval.prefer_newer import prefer_newer
-from recollect.retrieval.rank import MemoryCandidate, RankedMemory, rank
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
-from recollect.retrieval.score_fusion import fuse_scores
-from recollect.retrieval.search_candidates import QueryVector, find_candidates
+from recollect.retrieval.signals import index_signals, tiebreak_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
-from recollect.store.values import Partition
+from recollect.store.search_index import Candidate, IndexQuery, QueryVector
 from recollect.text.speaker_intent import intended_speaker
-
-MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class MemorySearchResult:
     """The hits to return, how many passed the threshold, and the closest match if none did."""
 
     hits: tuple[Hit, ...]
@@ -38,43 +36,103 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class RankedCandidates:
+class RankedMemories:
     """Every memory above the threshold, best first, and the closest match if there is none."""
 
-    memories: list[RankedMemory]
+    memories: list[RankedCandidate]
     threshold: Threshold
     closest: ClosestMatch | None = None
 
 
-def retrieve(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> SearchResult:
+def retrieve(
+    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
+) -> MemorySearchResult:
     """Return the hits for *query*; without *vector*, by words alone."""
-    ranked = rank_candidates(tables, query, vector)
-    best = ranked.memories[: query.limit]
-    ids = [result.candidate.item.id for result in best]
+    ranked = rank_memories(tables, query, vector)
+    best, memories, conflicts = load_best(tables, query, vector, ranked.memories)
+    best = best[: query.limit]
+    visible = _visible_conflicts(tables, query, conflicts, [memory.id for memory in best])
+    hits = tuple(_hit(memory, memories[memory.id], visible.get(memory.id, ())) for memory in best)
+    return MemorySearchResult(hits, len(ranked.memories), ranked.closest)
+
+
+def load_best(
+    tables: Tables,
+    query: ResolvedQuery,
+    vector: QueryVector | None,
+    ranked: Sequence[RankedCandidate],
+) -> tuple[list[RankedCandidate], Mapping[str, Memory], Mapping[str, tuple[str, ...]]]:
+    """Return the best of *ranked*, newer facts first, with their memories and conflicts by id."""
+    best = list(ranked[: max(query.limit, constants.CONFLICT_TOP)])
+    ids = [memory.id for memory in best]
+    if not ids:
+        return [], {}, {}
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
-    conflicts = _visible_conflicts(tables, query, ids)
-    hits = tuple(
-        Hit(
-            memory=memories[memory_id],
-            score=result.score,
-            parts=result.parts,
-            explanation=explain(
-                result, asked_at=query.asked_at, conflicts=len(conflicts.get(memory_id, ()))
-            ),
-            matched_words=result.candidate.word_match.words if result.candidate.word_match else (),
-            reached=result.candidate.reached,
-            conflicts=conflicts.get(memory_id, ()),
-        )
-        for memory_id, result in zip(ids, best, strict=True)
+    conflicts = tables.links.conflicts(ids)
+    contents = {memory.id: memory.content for memory in memories.values()}
+    best = prefer_newer(tables, best, query.text, vector, contents=contents, links=conflicts)
+    return best, memories, conflicts
+
+
+def index_query_for(query: ResolvedQuery, vector: QueryVector | None) -> IndexQuery:
+    """Return what the index is asked for *query*."""
+    return IndexQuery(
+        kind=ItemKind.MEMORY,
+        text=query.text,
+        vector=vector,
+        owners=query.owners,
+        scopes=query.scopes,
+        filters=query.filters,
+        limit=query.limit,
+        use_preceding=not _asks_about_own_words(query.text),
+        others=other_owners(query),
     )
-    return SearchResult(hits, len(ranked.memories), ranked.closest)
+
+
+def rank_memories(
+    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
+) -> RankedMemories:
+    """Return every memory above the threshold, best first."""
+    tiebreaks = tiebreak_signals(query.asked_at)
+    index_query = index_query_for(query, vector)
+    time_ranking = time_ranking_for(tables, query, index_query, tiebreaks)
+    result = tables.search_index.search(index_query)
+    candidates = list(result.candidates)
+    if query.owners is not None:
+        others = linked_candidates(tables, query, index_query)
+        candidates = _merge(candidates, others + relevant_candidates(result.others))
+    candidates += time_ranking.extra_candidates(candidates)
+    threshold = Threshold.for_candidates(result, query.text, has_documents=True)
+    signals = index_signals(candidates, result.similarity_stats)
+    relevances = [
+        relevance * (1.0 if candidate.reached == "visible" else constants.OTHER_PROJECT_FACTOR)
+        for candidate, relevance in zip(candidates, fuse(candidates, signals), strict=True)
+    ]
+    memories = rank(
+        candidates,
+        signals,
+        admits=lambda memory: threshold.admits(memory) or time_ranking.admits(memory),
+        relevances=relevances,
+        tiebreaks=tiebreaks,
+    )
+    memories = time_ranking.reorder(memories)
+    closest = None if memories else threshold.closest(candidates)
+    return RankedMemories(memories, threshold, closest)
+
+
+def _merge(candidates: list[Candidate], others: Sequence[Candidate]) -> list[Candidate]:
+    """Return *candidates* and then those of *others* that are not among them, each once."""
+    by_id = {candidate.record.id: candidate for candidate in candidates}
+    for candidate in others:
+        by_id.setdefault(candidate.record.id, candidate)
+    return list(by_id.values())
 
 
 def _visible_conflicts(
-    tables: Tables, query: ResolvedQuery, ids: list[str]
+    tables: Tables, query: ResolvedQuery, conflicts: Mapping[str, tuple[str, ...]], ids: list[str]
 ) -> Mapping[str, tuple[str, ...]]:
     """Return which memories contradict those of *ids*, without those the caller may not see."""
-    conflicts = tables.links.conflicts(ids)
+    conflicts = {memory_id: conflicts[memory_id] for memory_id in ids if memory_id in conflicts}
     if query.owners is None or not conflicts:
         return conflicts
     other_ids = sorted({other_id for others in conflicts.values() for other_id in others})
@@ -87,49 +145,35 @@ def _visible_conflicts(
     return {memory_id: others for memory_id, others in filtered.items() if others}
 
 
-def visible_partitions(tables: Tables, query: ResolvedQuery) -> list[Partition]:
-    """Return the partitions that *query* may read."""
-    partitions = tables.word_index.partitions(ItemKind.MEMORY, query.owners)
-    return [partition for partition in partitions if partition.owner.scope in query.scopes]
-
-
-def rank_candidates(
-    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
-) -> RankedCandidates:
-    """Return every memory above the threshold, best first."""
-    partitions = visible_partitions(tables, query)
-    time_ranking = time_ranking_for(tables, query, partitions)
-    pool = find_candidates(
-        tables,
-        query.text,
-        partitions,
-        lambda item_ids: tables.memories.candidate_rows(item_ids, query.filters),
-        vector,
-        limit=query.limit,
-        preceding=None if _asks_about_own_words(query.text) else tables.memories.preceding,
+def _hit(ranked: RankedCandidate, memory: Memory, conflicts: tuple[str, ...]) -> Hit:
+    return Hit(
+        memory=memory,
+        score=ranked.score,
+        parts=Parts(**ranked.parts),
+        explanation=_explain(ranked, conflicts=len(conflicts)),
+        matched_words=ranked.words,
+        reached=ranked.candidate.reached,
+        conflicts=conflicts,
     )
-    candidates = pool.candidates
-    if query.owners is not None:
-        item_ids = {candidate.item.item_id for candidate in candidates}
-        others = linked_candidates(tables, query, partitions, vector)
-        for candidate in others + relevant_candidates(tables, query, vector):
-            if candidate.item.item_id not in item_ids:
-                item_ids.add(candidate.item.item_id)
-                candidates.append(candidate)
-    candidates += time_ranking.extra_candidates(vector, candidates)
-    relevances = fuse_scores(candidates, pool.similarity_stats)
-    threshold = Threshold.for_candidates(pool, query.text, has_documents=True)
 
-    def admits(candidate: MemoryCandidate) -> bool:
-        return threshold.admits(candidate) or time_ranking.admits(candidate)
 
-    memories = rank(candidates, relevances, query.asked_at, admits=admits)
-    memories = time_ranking.reorder(memories)
-    if not memories:
-        return RankedCandidates([], threshold, threshold.closest(candidates))
-    return RankedCandidates(prefer_newer(tables, memories, query.text, vector), threshold)
+def _explain(ranked: RankedCandidate, *, conflicts: int) -> str:
+    """Return one sentence: matching words, similarity, scope, age, confidence, conflicts."""
+    texts = ranked.descriptions()
+    matches = [texts.pop(name) for name in ("keyword", "semantic") if name in texts]
+    confidence = texts.pop("confidence", "")
+    without_match = "is in the requested time range" if ranked.in_time else "is linked"
+    reasons = [" and ".join(matches) or without_match, *texts.values()]
+    if ranked.in_time and matches:
+        reasons.append("in the requested time range")
+    if confidence:
+        reasons.append(confidence)
+    if conflicts:
+        reasons.append(f"in conflict with {conflicts} other" + ("s" if conflicts > 1 else ""))
+    return as_sentence(reasons) + "."
 
 
 def _asks_about_own_words(query: str) -> bool:
     """Return whether the query asks what a speaker said; a reply is not an answer to that."""
-    return bool(intended_speaker(query)) and len(query.split()) <= MAX_QUESTION_WORDS
+    is_short = len(query.split()) <= constants.MAX_QUESTION_WORDS
+    return is_short and bool(intended_speaker(query))

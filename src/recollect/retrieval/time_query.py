@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.retrieval import Filters
+from recollect.retrieval import ranking_constants as constants
 from recollect.text.query_time_range import (
     QueryTimeRange,
     asks_for_everything_said,
@@ -26,9 +27,6 @@ from recollect.text.query_time_range import (
 )
 from recollect.text.session_references import SessionCount
 
-SESSION_GAP = timedelta(minutes=30)  # without any memory: what follows is another session
-TIME_BOOST = 0.15  # added to a score if the query also names a topic
-SESSION_BOOST = 0.05  # less, because "our previous chat" is often just an earlier one
 _INSTANT = timedelta(microseconds=1)
 
 # "the session right after the one in which …": the rest is searched for, its neighbour is returned.
@@ -126,11 +124,11 @@ def split_sessions(moments: Sequence[datetime], *, asked_at: datetime) -> list[S
     for at in moments:
         if at > asked_at:
             break
-        if sessions and at - sessions[-1].end <= SESSION_GAP:
+        if sessions and at - sessions[-1].end <= constants.SESSION_GAP:
             sessions[-1] = sessions[-1]._replace(end=at)
         else:
             sessions.append(SessionSpan(at, at))
-    if sessions and asked_at - sessions[-1].end <= SESSION_GAP:
+    if sessions and asked_at - sessions[-1].end <= constants.SESSION_GAP:
         sessions.pop()
     return sessions
 
@@ -175,5 +173,5 @@ def sample_evenly(items: Sequence[T], limit: int) -> list[T]:
 
 def boost_score(score: float, time: QueryTimeRange) -> float:
     """Return *score* with the boost for a memory of the time that a query names with a topic."""
-    boost = TIME_BOOST if time.session_count is None else SESSION_BOOST
+    boost = constants.TIME_BOOST if time.session_count is None else constants.SESSION_BOOST
     return round(min(score + boost, 1.0), 6)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.retrieval import Filters, ResolvedQuery
-from recollect.retrieval.rank import MemoryCandidate, RankedMemory
-from recollect.retrieval.score_fusion import Relevance
-from recollect.retrieval.search_candidates import Candidate, QueryVector, find_candidates
+from recollect.retrieval import ranking_constants as constants
+from recollect.retrieval.pipeline import RankedCandidate
+from recollect.retrieval.signals import Signal
 from recollect.retrieval.time_query import (
     SessionSpan,
     TimeQuery,
@@ -25,10 +25,7 @@ from recollect.retrieval.time_query import (
     split_sessions,
 )
 from recollect.store.protocol import Tables
-from recollect.store.values import CandidateRow, Partition
-
-RESTRICT_BELOW = 5_000  # if a time range has fewer memories, only those are searched
-MAX_MOMENTS = 100_000  # to count sessions among; with more, a query names no session
+from recollect.store.search_index import Candidate, IndexQuery
 
 
 @dataclass(frozen=True)
@@ -37,37 +34,34 @@ class TimeRanking:
 
     tables: Tables
     query: ResolvedQuery
-    partitions: list[Partition]
+    index_query: IndexQuery
     time_query: TimeQuery | None
     time_range: TimeRange | None
+    signals: tuple[Signal, ...]
 
-    def extra_candidates(
-        self, vector: QueryVector | None, candidates: Sequence[MemoryCandidate]
-    ) -> list[MemoryCandidate]:
+    def extra_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return memories from that time that are not in *candidates*, whatever their score."""
         if self.time_query is None or self.time_range is None or not self.time_query.topic:
             return []
         filters = self.time_range.narrow_memories(self.query.filters)
-        moments = _timeline(self.tables, self.partitions, filters, most=RESTRICT_BELOW)
-        pool = find_candidates(
-            self.tables,
-            self.query.text,
-            self.partitions,
-            lambda item_ids: self.tables.memories.candidate_rows(item_ids, filters),
-            vector,
-            limit=self.query.limit,
-            among=None if moments is None else [item_id for _, item_id in moments],
+        index_query = replace(
+            self.index_query,
+            filters=filters,
+            within_time_range=True,
+            use_preceding=False,
+            others=None,
         )
-        known_ids = {candidate.item.item_id for candidate in candidates}
-        return [new for new in pool.candidates if new.item.item_id not in known_ids]
+        known_ids = {candidate.record.id for candidate in candidates}
+        new = self.tables.search_index.search(index_query).candidates
+        return [candidate for candidate in new if candidate.record.id not in known_ids]
 
-    def admits(self, candidate: MemoryCandidate) -> bool:
+    def admits(self, candidate: Candidate) -> bool:
         """Return whether *candidate* is of that time and shares a word: that is enough."""
         if self.time_range is None or candidate.word_match is None:
             return False
-        return self.time_range.contains(candidate.item.observed_at)
+        return _is_in(self.time_range, candidate)
 
-    def reorder(self, ranked: list[RankedMemory]) -> list[RankedMemory]:
+    def reorder(self, ranked: list[RankedCandidate]) -> list[RankedCandidate]:
         """Return *ranked* with the memories of that time first, or with a boost."""
         if self.time_query is None:
             return ranked
@@ -81,64 +75,66 @@ class TimeRanking:
             return self._put_first(ranked if self.time_query.topic else [], time_range, ranked)
         boosted = [
             replace(memory, score=boost_score(memory.score, time), in_time=True)
-            if time_range.contains(memory.candidate.item.observed_at)
+            if _is_in(time_range, memory.candidate)
             else memory
             for memory in ranked
         ]
         return sorted(boosted, key=lambda memory: -memory.score)
 
     def _put_first(
-        self, best: list[RankedMemory], time_range: TimeRange, ranked: list[RankedMemory]
-    ) -> list[RankedMemory]:
+        self, best: list[RankedCandidate], time_range: TimeRange, ranked: list[RankedCandidate]
+    ) -> list[RankedCandidate]:
         """Return those of *best* in the range, then the others of it in order, then the rest."""
         filters = time_range.narrow_memories(self.query.filters)
-        moments = _timeline(self.tables, self.partitions, filters, most=MAX_MOMENTS) or []
-        sample = [item_id for _, item_id in sample_evenly(moments, self.query.limit)]
+        moments = self._timeline(filters)
+        sample = [memory_id for _, memory_id in sample_evenly(moments, self.query.limit)]
         first = [
             replace(memory, score=1.0, in_time=True)
             for memory in best
-            if time_range.contains(memory.candidate.item.observed_at)
+            if _is_in(time_range, memory.candidate)
         ]
-        ranked_ids = {memory.candidate.item.item_id for memory in first}
-        rows = {row.item_id: row for row in self.tables.memories.candidate_rows(sample, filters)}
-        new = rows.keys() - ranked_ids
-        first += [_unscored_memory(rows[item_id]) for item_id in sample if item_id in new]
-        ranked_ids |= rows.keys()
-        return first + [m for m in ranked if m.candidate.item.item_id not in ranked_ids]
+        ranked_ids = {memory.id for memory in first}
+        records = {
+            record.id: record for record in self.tables.search_index.records(sample, filters)
+        }
+        new = records.keys() - ranked_ids
+        first += [
+            RankedCandidate(Candidate(records[memory_id]), 1.0, 0.0, self.signals, in_time=True)
+            for memory_id in sample
+            if memory_id in new
+        ]
+        ranked_ids |= records.keys()
+        return first + [memory for memory in ranked if memory.id not in ranked_ids]
 
-    def _neighbour_range(self, ranked: list[RankedMemory], step: int) -> TimeRange | None:
-        if not ranked:
-            return None
-        sessions = _sessions(self.tables, self.query, self.partitions)
-        return neighbour_session(ranked[0].candidate.item.observed_at, sessions, step)
+    def _neighbour_range(self, ranked: list[RankedCandidate], step: int) -> TimeRange | None:
+        at = ranked[0].candidate.record.at if ranked else None
+        return None if at is None else neighbour_session(at, self._sessions(), step)
+
+    def _sessions(self) -> list[SessionSpan]:
+        moments = self._timeline(self.query.filters)
+        return split_sessions([at for at, _ in moments], asked_at=self.query.asked_at)
+
+    def _timeline(self, filters: Filters) -> list[tuple[datetime, str]]:
+        index_query = replace(self.index_query, filters=filters)
+        limit = constants.MAX_MOMENTS
+        return self.tables.search_index.timeline(index_query, limit=limit) or []
 
 
 def time_ranking_for(
-    tables: Tables, query: ResolvedQuery, partitions: list[Partition]
+    tables: Tables, query: ResolvedQuery, index_query: IndexQuery, signals: Sequence[Signal]
 ) -> TimeRanking:
-    """Return the ranking by the time that *query* names, resolved against visible memories."""
+    """
+    Return the ranking by the time that *query* names, resolved against visible memories.
+
+    *signals* are those of memories that are returned for their time alone.
+    """
     time_query = parse_time_query(query.text, asked_at=query.asked_at)
+    ranking = TimeRanking(tables, query, index_query, time_query, None, tuple(signals))
     if time_query is None or time_query.time is None:
-        return TimeRanking(tables, query, partitions, time_query, None)
-    sessions = _sessions(tables, query, partitions) if time_query.time.session_count else []
-    time_range = resolve_time_range(time_query.time, sessions)
-    return TimeRanking(tables, query, partitions, time_query, time_range)
+        return ranking
+    sessions = ranking._sessions() if time_query.time.session_count else []
+    return replace(ranking, time_range=resolve_time_range(time_query.time, sessions))
 
 
-def _sessions(
-    tables: Tables, query: ResolvedQuery, partitions: list[Partition]
-) -> list[SessionSpan]:
-    moments = _timeline(tables, partitions, query.filters, most=MAX_MOMENTS) or []
-    return split_sessions([at for at, _ in moments], asked_at=query.asked_at)
-
-
-def _timeline(
-    tables: Tables, partitions: list[Partition], filters: Filters, *, most: int
-) -> list[tuple[datetime, int]] | None:
-    owners = [partition.owner for partition in partitions]
-    return tables.memories.timeline(owners, filters, limit=most)
-
-
-def _unscored_memory(row: CandidateRow) -> RankedMemory:
-    candidate = Candidate(row, None, None)
-    return RankedMemory(candidate, 1.0, Relevance(0.0, 0.0, 0.0), 0.0, in_time=True)
+def _is_in(time_range: TimeRange, candidate: Candidate) -> bool:
+    return candidate.record.at is not None and time_range.contains(candidate.record.at)

@@ -5,15 +5,16 @@ status → type → tags → time → scope → no match → below the threshold
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import ResolvedQuery, WhyNot
-from recollect.domain.scope import ItemKind
 from recollect.retrieval import cross_project
+from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.relevance_threshold import Threshold
-from recollect.retrieval.retrieve import rank_candidates
-from recollect.retrieval.search_candidates import QueryVector, coverage, vector_matches_of
+from recollect.retrieval.retrieve import index_query_for, load_best, rank_memories
 from recollect.store.protocol import Tables
+from recollect.store.search_index import QueryVector
 
 SHOWN_CHARS = 80  # of the closest match
 BELOW_THRESHOLD = "bar"  # the value of `WhyNot.rule`, which callers compare
@@ -30,9 +31,10 @@ def why_not(
     excluded = query.filters.violation(memory)
     if excluded is not None:
         return verdict(*excluded)
-    ranked = rank_candidates(tables, query, vector)
-    for position, hit in enumerate(ranked.memories, start=1):
-        if hit.candidate.item.id == memory.id:
+    ranked = rank_memories(tables, query, vector)
+    best, _, _ = load_best(tables, query, vector, ranked.memories)
+    for position, hit in enumerate([*best, *ranked.memories[len(best) :]], start=1):
+        if hit.id == memory.id:
             if position <= query.limit:
                 text = f"It is returned, at rank {position} of {len(ranked.memories)}."
                 return verdict("returned", text, rank=position)
@@ -54,8 +56,7 @@ def _excluded_by_scope(
 ) -> tuple[str, str] | None:
     if memory.scope in query.scopes and (query.owners is None or memory.owner in query.owners):
         return None
-    item_id = tables.memories.item_id_of(memory.id)
-    if item_id in cross_project.linked_items(tables, query):
+    if memory.id in cross_project.linked_ids(tables, query):
         return None
     if memory.scope not in query.scopes:
         scopes = ", ".join(sorted(query.scopes))
@@ -66,9 +67,9 @@ def _excluded_by_scope(
             text += " Memories of other projects are returned only if linked"
             text += " (cross_project is off)."
         elif memory.type in cross_project.CROSS_PROJECT_TYPES:
-            share = f"{cross_project.MIN_COVERAGE:.0%}"
+            share = f"{constants.OTHER_MIN_COVERAGE:.0%}"
             text += f" It is not linked to this project, and does not cover {share} of the query"
-            text += f" with at least {cross_project.MIN_WORDS} words."
+            text += f" with at least {constants.OTHER_MIN_WORDS} words."
         else:
             text += f" A {memory.type} memory of another project is returned only if linked."
     return "scope", text
@@ -82,19 +83,16 @@ def _explain_low_relevance(
     threshold: Threshold,
     verdict: Callable[..., WhyNot],
 ) -> WhyNot:
-    item_id = tables.memories.item_id_of(memory.id)
-    if item_id is None:
+    index_query = replace(index_query_for(query, vector), owners=[memory.owner], others=None)
+    candidates = tables.search_index.match(index_query, [memory.id]).candidates
+    if not candidates:
         return verdict("index", "It is missing from the index. Run `recollect rebuild`.")
-    partitions = tables.word_index.partitions(ItemKind.MEMORY, [memory.owner])
-    result = tables.word_index.match_item(query.text, partitions, item_id)
-    vector_match = vector_matches_of(tables, vector, [item_id]).get(item_id)
-    match = result.matches[0] if result.matches else None
+    match, vector_match = candidates[0].word_match, candidates[0].vector_match
     rule = BELOW_THRESHOLD if match else "no match"
     shared = f"It shares {'too few words' if match else 'no word'} with the query."
     if vector_match is None:
         return verdict(rule, f"{shared} Its embedding was not compared.")
-    share = coverage(match, result.query_weight)
-    return verdict(rule, f"{shared} {threshold.describe(vector_match, share)}")
+    return verdict(rule, f"{shared} {threshold.describe(vector_match, candidates[0].coverage)}")
 
 
 def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> WhyNot:
@@ -103,9 +101,9 @@ def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None
     def verdict(rule: str, text: str, memory_id: str = "", **detail: object) -> WhyNot:
         return WhyNot(memory_id=memory_id, query=query.text, rule=rule, text=text, detail=detail)
 
-    ranked = rank_candidates(tables, query, vector)
+    ranked = rank_memories(tables, query, vector)
     if ranked.memories:
-        first = ranked.memories[0].candidate.item.id
+        first = load_best(tables, query, vector, ranked.memories)[0][0].id
         count = len(ranked.memories)
         return verdict("returned", f"{count} memories pass the relevance threshold.", first)
     closest = ranked.closest

@@ -6,8 +6,7 @@ request, else the project's folder. The store holds its text without secrets, fo
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recollect.domain.file import (
@@ -20,7 +19,7 @@ from recollect.domain.file import (
 )
 from recollect.domain.scope import ItemKind, Scope, visible_owners
 from recollect.errors import InvalidInput, NotFound, RequestRefused
-from recollect.retrieval.rank_text_items import rank_text_items
+from recollect.retrieval.text_search import rank_texts
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.disk.allowed_roots import (
@@ -40,6 +39,7 @@ from recollect.service.read import log_items, query_vector, refresh_query_vector
 from recollect.service.services import Services
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
+from recollect.store.search_index import IndexQuery
 from recollect.store.values import OpenFileWindow, StoredFile
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.glob_matcher import glob_matcher
@@ -234,36 +234,16 @@ def search_files(services: Services, request: SearchFilesRequest) -> list[FileHi
     with services.store.read() as tables:
         vector = refresh_query_vector(services, tables, query, vector)
         owners = visible_owners(find_viewer(tables, place), {Scope.PROJECT})
-        partitions = tables.word_index.partitions(ItemKind.FILE, owners)
-
-        def admit(item_ids: Iterable[int]) -> list[_IndexedFile]:
-            return [
-                _IndexedFile(item_id, file_id)
-                for item_id, file_id in tables.files.file_ids_of(item_ids).items()
-            ]
-
-        ranked = rank_text_items(tables, query, partitions, admit, vector, limit=request.limit)
-        files = tables.files.get_many([candidate.item.id for _, candidate in ranked])
-    scores = {candidate.item.id: score for score, candidate in ranked}
-    log_items(services, "search_files", query, "file", scores)
-    return [
-        FileHit(
-            path=file.path,
-            score=score,
-            excerpt=_excerpt(
-                file.content, candidate.word_match.words if candidate.word_match else ()
-            ),
+        index_query = IndexQuery(
+            kind=ItemKind.FILE, text=query, vector=vector, owners=owners, limit=request.limit
         )
-        for file, (score, candidate) in zip(files, ranked, strict=True)
+        ranked = rank_texts(tables, index_query)
+        files = tables.files.get_many([hit.id for hit in ranked])
+    log_items(services, "search_files", query, "file", {hit.id: hit.score for hit in ranked})
+    return [
+        FileHit(path=file.path, score=hit.score, excerpt=_excerpt(file.content, hit.words))
+        for file, hit in zip(files, ranked, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class _IndexedFile:
-    """A file with the integer id it has in the indexes."""
-
-    item_id: int
-    id: str
 
 
 def _readable_roots(

@@ -216,7 +216,7 @@ def _preview(services: Services, plan: ForgetPlan) -> Receipt:
 def drop_partitions(tables: Tables, owner: Owner) -> None:
     """Remove everything of an owner from the indexes."""
     for kind in ItemKind:
-        tables.word_index.drop_partition(kind, owner)
+        tables.search_index.drop(kind, owner)
 
 
 def delete_captures(

@@ -16,7 +16,7 @@ from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import project_label
 from recollect.domain.retrieval import Filters
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.scope import Owner, Scope
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -181,14 +181,13 @@ def active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
     if memory.type is MemoryType.EPISODE:
         return None
     owners = dict.fromkeys([memory.owner, Owner(Scope.GLOBAL, "")])
-    partitions = tables.word_index.partitions(ItemKind.MEMORY, list(owners))
-    matches = tables.word_index.match(memory.content, partitions, limit=MAX_NEIGHBOURS).matches
-    item_ids = {match.item_id for match in matches}
-    for owner in owners:
-        item_ids.update(tables.memories.with_fingerprint(fingerprint(memory.content), owner))
-    active = Filters(statuses=frozenset({Status.ACTIVE}))
-    ids = [row.id for row in tables.memories.candidate_rows(item_ids, active)]
-    for other in sorted(tables.memories.get_many(ids), key=lambda other: other.id):
-        if other.type is memory.type and are_duplicates(memory.content, other.content):
+    words = fingerprint(memory.content)
+    same = [id for owner in owners for id in tables.memories.with_fingerprint(words, owner)]
+    near = tables.search_index.neighbours(
+        memory.content, list(owners), limit=MAX_NEIGHBOURS, also=same
+    )
+    for other in sorted(tables.memories.get_many(list(near)), key=lambda other: other.id):
+        is_active = other.status is Status.ACTIVE and other.type is memory.type
+        if is_active and are_duplicates(memory.content, other.content):
             return other
     return None

@@ -27,7 +27,6 @@ from recollect.domain.retrieval import (
 from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound
 from recollect.retrieval.retrieve import retrieve
-from recollect.retrieval.search_candidates import QueryVector
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import validate
@@ -35,6 +34,7 @@ from recollect.service.place_lookup import RequestPlace, find_viewer, place_of
 from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
+from recollect.store.search_index import QueryVector
 from recollect.text.redact import redact
 from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest

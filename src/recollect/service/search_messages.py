@@ -17,13 +17,13 @@ from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
 from recollect.retrieval import time_query
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
-from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.read import log_retrieval, query_vector, refresh_query_vector
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.store.search_index import QueryVector
 from recollect.text.message_text import send_message_text
 from recollect.text.query_time_range import QueryTimeRange
 from recollect.wire.requests.conversations import (
@@ -33,6 +33,7 @@ from recollect.wire.requests.conversations import (
 )
 
 TOOL_NAME = "conversation_search"
+RRF_K = 60  # as Letta has it
 SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
 MAX_SESSIONS = 10_000  # of an agent, the newest: older sessions are not counted
 _INSTANT = timedelta(microseconds=1)
@@ -218,7 +219,7 @@ def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
         "time_ago": time_ago(now - message.created_at),
         "role": message.role.value,
         "relevance": {
-            "rrf_score": parts.rrf_score,
+            "rrf_score": _reciprocal_rank_sum(parts.vector_rank, parts.fts_rank),
             "vector_rank": parts.vector_rank,
             "fts_rank": parts.fts_rank,
             "search_mode": parts.search_mode,
@@ -226,6 +227,11 @@ def _result(hit: MessageHit, now: datetime) -> Mapping[str, Any]:
         },
         **_content(message),
     }
+
+
+def _reciprocal_rank_sum(*ranks: int | None) -> float:
+    """Return what Letta calls the RRF score; it takes no part in the ranking."""
+    return round(sum((1 / (RRF_K + rank) for rank in ranks if rank), 0.0), 6)
 
 
 def _content(message: Message) -> Mapping[str, str]:

@@ -34,7 +34,6 @@ from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
-from recollect.retrieval.search_candidates import QueryVector
 from recollect.service import read, validate
 from recollect.service.agents import prompt_metadata
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
@@ -46,6 +45,7 @@ from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.store.search_index import QueryVector
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.recollect import ContextForRequest

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
-from recollect.store.indexes import EmbeddingIndex, WordIndex
+from recollect.store.indexes import EmbeddingIndex
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.conversations import ConversationRepository
@@ -34,6 +34,7 @@ from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
+from recollect.store.search_index import SearchIndex
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class Tables:
     idempotency_keys: IdempotencyKeyRepository
     unfinished_work: UnfinishedWorkRepository
     texts: StoredTextRepository
-    word_index: WordIndex
+    search_index: SearchIndex
     embeddings: EmbeddingIndex
 
 

@@ -7,12 +7,11 @@ which the indexes know it; `id` is the text id of the record.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from recollect.domain.memory import MemoryType, Status
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.skill import SkillOrigin
 
@@ -25,56 +24,22 @@ class Partition:
     owner: Owner
     item_count: int
     word_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class WordMatch:
-    """An item that shares words with the query: its BM25 score, and these words."""
-
-    item_id: int
-    score: float
-    words: tuple[str, ...]
-    weight: float  # the sum of the matched words' idf
-
-
-@dataclass(frozen=True)
-class WordMatches:
-    """The matches of a query, best first, and the weight of the whole query."""
-
-    matches: tuple[WordMatch, ...]
-    query_weight: float
-    match_count: int  # how many items match
-    scores: Mapping[int, float] = field(default_factory=dict)  # of every matching item, by id
-    unknown_words: tuple[str, ...] = ()  # of the query: they occur in no item
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateRow:
-    """The fields of a memory that ranking needs; cheaper to read than the whole memory."""
-
-    item_id: int
-    id: str
-    owner: Owner
-    type: MemoryType
-    status: Status
-    confidence: float
-    observed_at: datetime
-    session_id: str | None = None
+    newest_embedding: int  # of the whole store, when the partition was read
 
 
 @dataclass(frozen=True, slots=True)
 class UnembeddedItem:
-    """An item that is to be embedded, and its text."""
+    """A record that is to be embedded, and its text."""
 
-    item_id: int
+    id: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkEmbedding:
-    """One embedded chunk of an item; *data* are half-precision numbers, little-endian."""
+    """One embedded chunk of a record; *data* are half-precision numbers, little-endian."""
 
-    item_id: int
+    id: str  # of the record
     chunk: int
     chunk_count: int
     text_hash: bytes
@@ -104,23 +69,6 @@ class PendingFilter(Enum):
     ALL = "all"
     NEW = "new"  # no model has embedded them
     REEMBED = "reembed"  # another model has embedded them
-
-
-@dataclass(frozen=True, slots=True)
-class VectorMatch:
-    """The similarity of an item's most similar chunk to the query, and its number of chunks."""
-
-    similarity: float
-    chunk_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarityStats:
-    """Mean and standard deviation of the similarity of a sample of items to the query."""
-
-    mean: float
-    stdev: float
-    sample_size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,6 @@ class ScoreParts(BaseModel):
     keyword: float
     semantic: float
     relevance: float
-    rrf_score: float
     vector_rank: int | None
     fts_rank: int | None
     search_mode: str

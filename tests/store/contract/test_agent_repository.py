@@ -55,7 +55,7 @@ def test_deleting_an_agent_deletes_and_counts_its_rows(store: Store) -> None:
         tables.conversations.add_pin(
             Pin(id="pin", conversation_id="c1", kind="note", content="x", pinned_at=START)
         )
-        tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        tables.search_index.drop(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
 
     store.write(write)
     removed = store.write(lambda tables: tables.agents.delete("a1"))

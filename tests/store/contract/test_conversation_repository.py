@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from recollect.domain.conversation import CompactionMode, MessageFilters, Pin, Summary
+from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Store, Tables
-from store_records import ALONE, TALK, message, say
+from store_records import ALONE, TALK, count_matches, message, say
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -113,7 +114,7 @@ def test_a_conversation_that_is_being_deleted_is_hidden_at_once(store: Store) ->
         assert tables.conversations.latest("a1", limit=9) == []
         assert tables.messages.latest("a1", MessageFilters(), limit=9) == []
         assert tables.messages.speakers("a1", MessageFilters()) == []
-        assert tables.messages.candidate_rows(range(99), MessageFilters()) == []
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
     assert not any(row.get("content") == "zebra" for row in store.export_rows())
 
 

@@ -85,12 +85,8 @@ def test_links_reach_a_project_directly_or_through_its_memories(
     link(here.id, Relation.DERIVED_FROM, LinkEnd.MEMORY, further.id)
 
     with store.read() as tables:
-        linked = set(tables.links.item_ids_linked_to(b.id))
-        assert {
-            tables.memories.item_id_of(far.id),
-            tables.memories.item_id_of(further.id),
-        } <= linked
-        assert tables.memories.item_id_of(here.id) in set(tables.links.item_ids_linked_to(a.id))
+        assert {far.id, further.id} <= set(tables.links.ids_linked_to(b.id))
+        assert here.id in tables.links.ids_linked_to(a.id)
 
 
 def test_pairs_of_current_memories_that_contradict_each_other_are_counted(

@@ -14,7 +14,7 @@ from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.store.protocol import Store, Tables
 from recollect.text.fingerprint import fingerprint
-from store_records import GLOBAL, Keep, item_id_of, matching_items, project
+from store_records import GLOBAL, Keep, matching_ids, memory_query, project
 from support import START, FakeClock
 
 
@@ -47,7 +47,6 @@ def test_a_memory_comes_back_as_it_was_written(store: Store, keep: Keep, clock: 
         assert tables.memories.get(kept.id) == kept
         assert tables.memories.get_many([kept.id, "unknown"]) == [kept]
         assert tables.memories.get("unknown") is None
-        assert tables.memories.item_id_of("unknown") is None
         assert tables.sources.of_memory(kept.id)[0].content == "Use pnpm."
 
 
@@ -55,8 +54,8 @@ def test_a_memory_is_found_by_its_words_as_soon_as_it_is_written(store: Store, k
     kept = keep("The build uses pnpm.", tags=("tooling",), title="Bundles")
 
     for query in ("builds", "PNPM", "tooling", "bundle"):
-        assert matching_items(store, query) == [item_id_of(store, kept)]
-    assert matching_items(store, "yarn") == []
+        assert matching_ids(store, query) == [kept.id]
+    assert matching_ids(store, "yarn") == []
 
 
 def test_an_active_memory_without_evidence_is_refused(store: Store, keep: Keep) -> None:
@@ -136,8 +135,8 @@ def test_deleting_removes_every_trace_and_says_how_much(
     assert removed["memory_tags"] == 1
     assert removed["evidence"] == 1
     assert removed["postings"] == 3
-    assert matching_items(store, "zebra") == []
-    assert matching_items(store, "animal") == [item_id_of(store, other)]
+    assert matching_ids(store, "zebra") == []
+    assert matching_ids(store, "animal") == [other.id]
     assert store.write(lambda tables: tables.memories.delete(kept.id)) == {}
     assert store.check()[1] == []
 
@@ -159,9 +158,9 @@ def test_memories_are_filtered(store: Store, keep: Keep) -> None:
     assert newest(since=START - timedelta(days=1)) == [new.id]
     assert newest(until=START - timedelta(days=1)) == [old.id]
     with store.read() as tables:
-        item_ids = [tables.memories.item_id_of(memory.id) or 0 for memory in (old, new, waiting)]
-        candidate_rows = tables.memories.candidate_rows(item_ids, Filters(tags=frozenset({"y"})))
-    assert [row.id for row in candidate_rows] == [new.id]
+        ids = [memory.id for memory in (old, new, waiting)]
+        records = tables.search_index.records(ids, Filters(tags=frozenset({"y"})))
+    assert [record.id for record in records] == [new.id]
 
 
 def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, keep: Keep) -> None:
@@ -170,11 +169,12 @@ def test_a_timeline_is_in_order_and_says_when_there_is_too_much(store: Store, ke
     keep("waiting", status=Status.INBOX)
 
     with store.read() as tables:
-        both = tables.memories.timeline([GLOBAL], Filters(), limit=2)
-        late = tables.memories.timeline(None, Filters(since=START), limit=2)
-        too_many = tables.memories.timeline([GLOBAL], Filters(), limit=1)
+        timeline = tables.search_index.timeline
+        both = timeline(memory_query(owners=[GLOBAL]), limit=2)
+        late = timeline(memory_query(filters=Filters(since=START)), limit=2)
+        too_many = timeline(memory_query(owners=[GLOBAL]), limit=1)
 
-    in_order = [(memory.observed_at, item_id_of(store, memory)) for memory in (old, new)]
+    in_order = [(memory.observed_at, memory.id) for memory in (old, new)]
     assert (both, late, too_many) == (in_order, in_order[1:], None)
 
 
@@ -213,11 +213,11 @@ def test_memories_of_the_same_words_are_found_by_their_fingerprint(
     keep("Use yarn.")
 
     with store.read() as tables:
-        items = tables.memories.with_fingerprint(fingerprint("use pnpm"), GLOBAL)
+        ids = tables.memories.with_fingerprint(fingerprint("use pnpm"), GLOBAL)
         elsewhere = tables.memories.with_fingerprint(
             fingerprint("use pnpm"), Owner(Scope.PROJECT, "p")
         )
-    assert items == [item_id_of(store, first), item_id_of(store, second)]
+    assert ids == [first.id, second.id]
     assert elsewhere == []
 
 
@@ -292,13 +292,3 @@ def test_extracted_memories_are_counted_with_those_a_person_rejected(
     store.write(write)
     with store.read() as tables:
         assert tables.memories.count_extracted() == (3, 1)
-
-
-def test_the_memory_written_before_in_the_same_session_is_found(store: Store, keep: Keep) -> None:
-    session = {"scope": Scope.GLOBAL, "session_id": "day 1"}
-    first, second = keep("first", **session), keep("second", **session)
-    other = keep("other", session_id="day 2")
-    items = [item_id_of(store, memory) or 0 for memory in (first, second, other)]
-
-    with store.read() as tables:
-        assert tables.memories.preceding(items) == {items[1]: items[0]}

@@ -9,7 +9,7 @@ from recollect import InvalidInput
 from recollect.domain.conversation import CompactionMode, MessageFilters, Role, Summary
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from store_records import ALONE, TALK, count_matches, message, say
+from store_records import ALONE, TALK, count_matches, matching_ids, message, say
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -82,11 +82,9 @@ def test_messages_are_filtered(store: Store) -> None:
         filters = MessageFilters(**options)  # type: ignore[arg-type]
         with store.read() as tables:
             by_list = [stored.position for stored in tables.messages.latest("a1", filters, limit=9)]
-            partitions = tables.word_index.partitions(ItemKind.MESSAGE, [Owner(Scope.AGENT, "a1")])
-            matches = tables.word_index.match("zebra", partitions, limit=9).matches
-            item_ids = [match.item_id for match in matches]
-            candidate_rows = tables.messages.candidate_rows(item_ids, filters)
-            by_search = {tables.messages.get_many([row.id])[0].position for row in candidate_rows}
+            owner = Owner(Scope.AGENT, "a1")
+            ids = matching_ids(store, "zebra", [owner], kind=ItemKind.MESSAGE, filters=filters)
+            by_search = {stored.position for stored in tables.messages.get_many(ids)}
         assert set(by_list) == by_search
         return by_list
 
@@ -125,8 +123,8 @@ def test_a_partition_is_dropped_with_all_items_and_others_stay(store: Store) -> 
     say(store, message(0, "zebra", ALONE), talk=ALONE)
 
     def write(tables: Tables) -> tuple[int, int]:
-        dropped = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
-        again = tables.word_index.drop_partition(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        dropped = tables.search_index.drop(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
+        again = tables.search_index.drop(ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"))
         tables.conversations.delete("c1")
         return dropped, again
 
@@ -181,18 +179,3 @@ def test_a_message_is_pinned_and_goes_back_to_the_context(store: Store) -> None:
         assert tables.messages.in_context_from("c1", start=0, limit=9) == [
             replace(message(0, "zero"), pinned=True)
         ]
-
-
-def test_the_items_of_few_messages_are_listed_and_of_many_are_not(store: Store) -> None:
-    say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
-    since = MessageFilters(since=START + timedelta(minutes=1))
-    in_talk = MessageFilters(conversation_id="c1")
-
-    with store.read() as tables:
-        items = tables.messages.item_ids_if_few("a1", in_talk, limit=3)
-        assert items is not None
-        assert len(items) == 3
-        assert tables.messages.item_ids_if_few("a1", in_talk, limit=2) is None
-        assert set(tables.messages.item_ids_if_few("a1", since, limit=2) or ()) == set(items[1:])
-        assert tables.messages.item_ids_if_few("a1", MessageFilters(), limit=9) is None
-        assert tables.messages.preceding(items) == {items[1]: items[0], items[2]: items[1]}

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from recollect.domain.conversation import MessageFilters
+from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
+from recollect.store.search_index import IndexQuery, OtherOwners, QueryVector
 from recollect.store.values import (
     ChunkEmbedding,
     ModelsInUse,
@@ -16,8 +22,8 @@ from recollect.store.values import (
     UnembeddedItem,
 )
 from recollect.text.fingerprint import short_hash
-from store_records import GLOBAL, Keep, item_id_of, matching_items, project
-from support import FakeClock
+from store_records import GLOBAL, Keep, matching_ids, memory_query, message, project, say
+from support import START, FakeClock
 
 
 def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock) -> None:
@@ -25,33 +31,41 @@ def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock
     in_a = keep("shared word", scope=Scope.PROJECT, project_id=a.id)
     in_b = keep("shared word again", scope=Scope.PROJECT, project_id=b.id)
 
-    assert matching_items(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [
-        item_id_of(store, in_a)
-    ]
-    assert matching_items(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [
-        item_id_of(store, in_b)
-    ]
-    assert matching_items(store, "shared", [GLOBAL]) == []
-    assert set(matching_items(store, "shared")) == {
-        item_id_of(store, in_a),
-        item_id_of(store, in_b),
+    assert matching_ids(store, "shared", [Owner(Scope.PROJECT, a.id)]) == [in_a.id]
+    assert matching_ids(store, "shared", [Owner(Scope.PROJECT, b.id)]) == [in_b.id]
+    assert matching_ids(store, "shared", [GLOBAL]) == []
+    assert set(matching_ids(store, "shared")) == {
+        in_a.id,
+        in_b.id,
     }
 
 
-def save_vectors(store: Store, model_id: int, vectors: dict[int, list[float]]) -> None:
+def save_vectors(store: Store, model_id: int, vectors: dict[str, list[float]]) -> None:
     rows = [
         ChunkEmbedding(
-            item_id, 0, 1, short_hash(str(item_id)), np.asarray(values, dtype="<f2").tobytes()
+            memory_id, 0, 1, short_hash(memory_id), np.asarray(values, dtype="<f2").tobytes()
         )
-        for item_id, values in vectors.items()
+        for memory_id, values in vectors.items()
     ]
     store.write(lambda tables: tables.embeddings.save(model_id, list(vectors), rows))
+
+
+def similarities(
+    tables: Tables,
+    model_id: int,
+    query: NDArray[np.float32],
+    owners: list[Owner] | None = None,
+) -> dict[str, float]:
+    """Return how similar the memories are that a search by vector finds."""
+    index_query = memory_query(owners=owners, vector=QueryVector(model_id, query))
+    found = tables.search_index.search(index_query).candidates
+    return {c.record.id: c.vector_match.similarity for c in found if c.vector_match}
 
 
 def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     store: Store, keep: Keep
 ) -> None:
-    near, far = item_id_of(store, keep("near")) or 0, item_id_of(store, keep("far")) or 0
+    near, far = keep("near").id, keep("far").id
     first = store.write(lambda tables: tables.embeddings.add_model("one", 4))
     second = store.write(lambda tables: tables.embeddings.add_model("two", 4))
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
@@ -65,17 +79,13 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
     save_vectors(store, first, {near: [1, 0, 0, 0], far: [0, 1, 0, 0]})
 
     with store.read() as tables:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-        matches = tables.embeddings.nearest(first, query, partitions, limit=10)
-        assert matches[near].similarity == pytest.approx(1.0)
-        assert matches[far].similarity == pytest.approx(0.0)
-        assert tables.embeddings.nearest(second, query, partitions, limit=10) == {}
-        assert tables.embeddings.nearest(first, query, [], limit=10) == {}
-        assert set(tables.embeddings.similarities(first, query, [near])) == {near}
-        assert tables.embeddings.pairwise_similarities(first, [near, far])[
-            near, far
-        ] == pytest.approx(0.0)
-        assert tables.embeddings.pairwise_similarities(first, [near]) == {}
+        assert similarities(tables, first, query) == pytest.approx({near: 1.0, far: 0.0})
+        assert similarities(tables, second, query) == {}
+        assert similarities(tables, first, query, owners=[]) == {}
+        records = tables.search_index.records([near, far], Filters())
+        pairs = tables.search_index.pairwise_similarities(first, records)
+        assert pairs[near, far] == pytest.approx(0.0)
+        assert tables.search_index.pairwise_similarities(first, records[:1]) == {}
         assert tables.embeddings.pending(first, 10, PendingFilter.ALL) == []
         assert len(tables.embeddings.pending(second, 10, PendingFilter.ALL)) == 2
         assert len(tables.embeddings.pending(second, 10, PendingFilter.REEMBED)) == 2
@@ -83,41 +93,37 @@ def test_vectors_of_one_model_are_found_and_those_of_another_are_not(
         assert tables.embeddings.count_by_model() == {"one": 2}
         assert tables.embeddings.model_id("one", 4) == first
         assert tables.embeddings.model_id("one", 5) is None
-        assert set(
-            tables.embeddings.vectors_by_hash(first, [short_hash(str(near)), b"unknown"])
-        ) == {short_hash(str(near))}
+        assert set(tables.embeddings.vectors_by_hash(first, [short_hash(near), b"unknown"])) == {
+            short_hash(near)
+        }
 
 
 def test_new_and_deleted_vectors_are_seen_at_once(store: Store, keep: Keep) -> None:
     model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     memories = [keep(f"memory {number}") for number in range(6)]
-    item_ids = [item_id_of(store, memory) or 0 for memory in memories]
+    ids = [memory.id for memory in memories]
 
-    def near(limit: int = 10) -> set[int]:
+    def near() -> set[str]:
         with store.read() as tables:
-            partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-            return set(tables.embeddings.nearest(model, query, partitions, limit=limit))
+            return set(similarities(tables, model, query))
 
-    save_vectors(store, model, {item_id: [1, item_id / 100, 0.1, 0.1] for item_id in item_ids[:3]})
-    assert near() == set(item_ids[:3])
-    save_vectors(
-        store, model, {item_id: [-1, -item_id / 100, -0.1, 0.1] for item_id in item_ids[3:]}
-    )
-    assert near() == set(item_ids)
-    assert near(limit=3) == set(item_ids[:3])
+    save_vectors(store, model, {id_: [1, n / 100, 0.1, 0.1] for n, id_ in enumerate(ids[:3])})
+    assert near() == set(ids[:3])
+    save_vectors(store, model, {id_: [-1, -n / 100, -0.1, 0.1] for n, id_ in enumerate(ids[3:])})
+    assert near() == set(ids)
     for memory in memories[:3]:
         store.write(lambda tables, memory=memory: tables.memories.delete(memory.id))  # type: ignore[misc]
-    assert near() == set(item_ids[3:])
-    assert near() == set(item_ids[3:])
+    assert near() == set(ids[3:])
+    assert near() == set(ids[3:])
 
 
 def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, keep: Keep) -> None:
-    item_id = item_id_of(store, keep("one")) or 0
+    memory_id = keep("one").id
     old = store.write(lambda tables: tables.embeddings.add_model("old", 4))
     new = store.write(lambda tables: tables.embeddings.add_model("new", 4))
-    save_vectors(store, old, {item_id: [1, 0, 0, 0]})
-    save_vectors(store, new, {item_id: [0, 1, 0, 0]})
+    save_vectors(store, old, {memory_id: [1, 0, 0, 0]})
+    save_vectors(store, new, {memory_id: [0, 1, 0, 0]})
 
     with store.read() as tables:
         assert tables.embeddings.models_in_use() == ModelsInUse(None, None)
@@ -137,8 +143,8 @@ def test_an_old_models_vectors_go_when_the_new_ones_are_complete(store: Store, k
 
     query = np.asarray([1, 0, 0, 0], dtype=np.float32)
     with store.read() as tables:
-        assert tables.embeddings.similarities(old, query, [item_id]) == {}
-        assert set(tables.embeddings.similarities(new, query, [item_id])) == {item_id}
+        assert similarities(tables, old, query) == {}
+        assert set(similarities(tables, new, query)) == {memory_id}
 
 
 def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
@@ -148,17 +154,16 @@ def test_a_reader_on_an_older_snapshot_hides_nothing_from_those_after_it(
     query = np.asarray([1, 0.1, 0.1, 0.1], dtype=np.float32)
     home = project(store, clock, "p")
     there = [Owner(Scope.PROJECT, home.id)]
-    elsewhere = item_id_of(store, keep("elsewhere")) or 0
-    first = item_id_of(store, keep("first", scope=Scope.PROJECT, project_id=home.id)) or 0
+    elsewhere = keep("elsewhere").id
+    first = keep("first", scope=Scope.PROJECT, project_id=home.id).id
     save_vectors(store, model, {elsewhere: [1, 0, 0, 0], first: [1, 0, 0, 0]})
 
-    def near(tables: Tables, owners: list[Owner]) -> set[int]:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, owners)
-        return set(tables.embeddings.nearest(model, query, partitions, limit=10))
+    def near(tables: Tables, owners: list[Owner]) -> set[str]:
+        return set(similarities(tables, model, query, owners))
 
     with store.read() as older:
         assert near(older, [GLOBAL]) == {elsewhere}
-        second = item_id_of(store, keep("second", scope=Scope.PROJECT, project_id=home.id)) or 0
+        second = keep("second", scope=Scope.PROJECT, project_id=home.id).id
         save_vectors(store, model, {second: [1, 0, 0, 0]})
         with store.read() as newer:
             assert near(newer, [GLOBAL]) == {elsewhere}
@@ -180,47 +185,128 @@ def test_one_name_with_two_dimensions_is_two_models(store: Store) -> None:
         assert tables.embeddings.latest_model("other") is None
 
 
-def test_one_item_is_matched_by_its_words(store: Store, keep: Keep) -> None:
-    zebra, horse = keep("the zebra sleeps"), keep("the horse sleeps")
+def test_given_records_are_matched_whoever_owns_them(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    home = project(store, clock, "p")
+    zebra = keep("the zebra sleeps", scope=Scope.PROJECT, project_id=home.id)
+    horse = keep("the horse sleeps")
     with store.read() as tables:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-        item_id = item_id_of(store, zebra) or 0
-        matches = tables.word_index.match_item("zebra horse", partitions, item_id).matches
-        assert [(match.item_id, match.words) for match in matches] == [(item_id, ("zebra",))]
-        other = tables.word_index.match_item("zebra", partitions, item_id_of(store, horse) or 0)
-        assert other.matches == ()
+        query = memory_query("zebra", [GLOBAL])
+        found = tables.search_index.match(query, [zebra.id, horse.id, "unknown"]).candidates
+
+    words = {c.record.id: c.word_match.words if c.word_match else () for c in found}
+    assert words == {zebra.id: ("zebra",), horse.id: ()}
+
+
+@pytest.mark.usefixtures("stored_agents")
+def test_what_precedes_a_record_is_scored_with_it(store: Store, keep: Keep) -> None:
+    first, second = (keep(text, session_id="day 1") for text in ("zebra one", "zebra two"))
+    other = keep("zebra three", session_id="day 2")
+    say(store, message(0, "zebra"), message(1, "a zebra"))
+
+    def preceding(query: IndexQuery) -> dict[str, str | None]:
+        with store.read() as tables:
+            found = tables.search_index.search(query).candidates
+        assert all(bool(c.preceding_score) is bool(c.preceding_id) for c in found)
+        return {c.record.id: c.preceding_id for c in found}
+
+    assert preceding(memory_query("zebra", use_preceding=True)) == {
+        first.id: None,
+        second.id: first.id,
+        other.id: None,
+    }
+    messages = memory_query(
+        "zebra", kind=ItemKind.MESSAGE, filters=MessageFilters(), use_preceding=True
+    )
+    assert preceding(messages) == {"c1 m0": None, "c1 m1": "c1 m0"}
+
+
+@pytest.mark.usefixtures("stored_agents")
+def test_a_search_within_a_time_range_finds_only_what_is_in_it(store: Store) -> None:
+    say(store, message(0, "zebra zero"), message(1, "zebra one"), message(2, "zebra two"))
+    owner = Owner(Scope.AGENT, "a1")
+
+    def ids(**filters: Any) -> list[str]:
+        return matching_ids(
+            store,
+            "zebra",
+            [owner],
+            kind=ItemKind.MESSAGE,
+            filters=MessageFilters(**filters),
+            within_time_range=True,
+        )
+
+    assert ids(conversation_id="c1") == ["c1 m0", "c1 m1", "c1 m2"]
+    assert ids(since=START + timedelta(minutes=1)) == ["c1 m1", "c1 m2"]
+    assert ids() == ["c1 m0", "c1 m1", "c1 m2"]
+
+
+@pytest.mark.usefixtures("stored_agents")
+def test_records_of_other_owners_are_found_if_they_have_enough_words(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    home = project(store, clock, "p")
+    keep("zebra stripes", scope=Scope.PROJECT, project_id=home.id)
+    strong = keep("zebra stripes at night", scope=Scope.PROJECT, project_id=home.id)
+    keep("zebra stripes of the night", agent_id="a1", scope=Scope.AGENT)
+    others = OtherOwners(
+        scopes=frozenset({Scope.PROJECT}),
+        min_coverage=0.9,
+        min_words=3,
+        max_matches=9,
+        max_postings=99,
+    )
+    with store.read() as tables:
+        query = memory_query("zebra stripes night", [GLOBAL], others=others)
+        result = tables.search_index.search(query)
+
+    assert [candidate.record.id for candidate in result.others] == [strong.id]
+    assert result.candidates == []
+
+
+def test_the_neighbours_of_a_memory_share_words_or_resemble_it(store: Store, keep: Keep) -> None:
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
+    zebra, horse, stone = keep("a zebra"), keep("a horse"), keep("a stone")
+    save_vectors(store, model, {zebra.id: [1, 0, 0, 0], horse.id: [0.8, 0.6, 0, 0]})
+    with store.read() as tables:
+        neighbours = tables.search_index.neighbours
+        by_words = neighbours("zebra", [GLOBAL], limit=1)
+        by_vector = neighbours(
+            "zebra", [GLOBAL], limit=9, model_id=model, like=zebra.id, also=[stone.id]
+        )
+
+    assert by_words == {zebra.id: None}
+    assert by_vector == pytest.approx({zebra.id: 1.0, horse.id: 0.8, stone.id: None}, abs=1e-3)
 
 
 def test_items_are_pending_until_a_model_has_embedded_them(store: Store, keep: Keep) -> None:
     memories = [keep("one"), keep("two")]
-    first, second = (item_id_of(store, memory) or 0 for memory in memories)
-    ids = [memory.id for memory in memories]
+    first, second = ids = [memory.id for memory in memories]
     model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
     other = store.write(lambda tables: tables.embeddings.add_model("n", 4))
     save_vectors(store, model, {first: [1, 0, 0, 0]})
 
-    def item_ids(items: Sequence[UnembeddedItem]) -> list[int]:
-        return [item.item_id for item in items]
+    def ids_of(items: Sequence[UnembeddedItem]) -> list[str]:
+        return [item.id for item in items]
 
     with store.read() as tables:
         embeddings = tables.embeddings
-        assert item_ids(embeddings.pending_among(model, ids)) == [second]
-        assert item_ids(embeddings.pending_among(other, ids)) == [first, second]
-        assert item_ids(embeddings.never_embedded_among([*ids, "unknown"])) == [second]
+        assert ids_of(embeddings.pending_among(model, ids)) == [second]
+        assert ids_of(embeddings.pending_among(other, ids)) == [first, second]
+        assert ids_of(embeddings.never_embedded_among([*ids, "unknown"])) == [second]
         items = embeddings.pending_among(other, ids)
         assert embeddings.unchanged([items[0], replace(items[1], text="former")]) == items[:1]
 
 
-def test_vectors_are_compared_with_a_sample_and_read(store: Store, keep: Keep) -> None:
+def test_vectors_are_compared_with_a_sample(store: Store, keep: Keep) -> None:
     model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
-    first, second = (item_id_of(store, keep(text)) or 0 for text in ("one", "two"))
+    first, second = keep("one").id, keep("two").id
     save_vectors(store, model, {first: [1, 0, 0, 0], second: [0, 1, 0, 0]})
-    query = np.asarray([1, 0, 0, 0], dtype=np.float32)
+    query = QueryVector(model, np.asarray([1, 0, 0, 0], dtype=np.float32))
 
     with store.read() as tables:
-        partitions = tables.word_index.partitions(ItemKind.MEMORY, None)
-        stats = tables.embeddings.similarity_stats(model, query, partitions)
-        assert stats.sample_size == 2
-        assert 0 < stats.mean < 1
-        vectors = tables.embeddings.first_vectors(model, [first, 999])
-        assert [list(vector) for vector in vectors.values()] == [[1, 0, 0, 0]]
+        stats = tables.search_index.search(memory_query(vector=query)).similarity_stats
+
+    assert stats.sample_size == 2
+    assert 0 < stats.mean < 1

@@ -10,7 +10,7 @@ from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.skill import SkillOrigin
 from recollect.store.protocol import Store, Tables
 from recollect.store.values import OpenFileWindow, StoredFile, StoredSkill
-from store_records import EVERYBODY, count_matches
+from store_records import EVERYBODY, count_matches, matching_ids
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -82,10 +82,8 @@ def test_a_file_keeps_its_id_and_is_found_by_what_it_says_now(store: Store) -> N
         assert tables.files.at_path("a.py", None) == elsewhere
         assert tables.files.at_path("b.py", "p1") is None
         assert tables.files.get_many(["f4", "unknown", "f1"]) == [elsewhere, kept]
-        partitions = tables.word_index.partitions(ItemKind.FILE, [home])
-        matches = tables.word_index.match("giraffe", partitions, limit=9).matches
-        item_ids = [match.item_id for match in matches]
-        assert tables.files.file_ids_of([*item_ids, 999]) == {item_ids[0]: "f1"}
+    ids = matching_ids(store, "giraffe", [home], kind=ItemKind.FILE, filters=None)
+    assert ids == ["f1"]
     store.write(lambda tables: tables.files.delete(kept))
     assert count_matches(store, ItemKind.FILE, home, "giraffe") == 0
     assert store.check()[1] == []

@@ -9,7 +9,7 @@ from recollect import InvalidInput, Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import StoreError
 from recollect.store.protocol import Store, StoreFile, Tables
-from store_records import Keep, agent, matching_items, source
+from store_records import Keep, agent, matching_ids, source
 from support import START
 
 IMPORT = UnfinishedWork(kind=WorkKind.IMPORT, subject="s", started_at=START)
@@ -41,7 +41,7 @@ def test_an_export_can_be_imported_into_an_empty_store(
     with other_store.read() as tables:
         assert tables.memories.get(kept.id) == kept
         assert tables.unfinished_work.all() == []
-    assert len(matching_items(other_store, "zebra")) == 1
+    assert len(matching_ids(other_store, "zebra")) == 1
     assert other_store.import_rows(rows, IMPORT).added.get("memories", 0) == 0
 
 
@@ -71,12 +71,12 @@ def test_a_store_says_where_it_is_and_how_large(
 
 def test_a_rebuilt_index_finds_what_it_found_before(store: Store, keep: Keep) -> None:
     keep("the zebra sleeps")
-    before = matching_items(store, "zebra")
+    before = matching_ids(store, "zebra")
 
     counts = store.rebuild_indexes()
 
     assert counts["items"] == 1
-    assert matching_items(store, "zebra") == before
+    assert matching_ids(store, "zebra") == before
     names, problems = store.check()
     assert len(names) > 5
     assert problems == []

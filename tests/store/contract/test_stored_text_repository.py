@@ -15,8 +15,7 @@ from store_records import (
     block,
     block_version,
     count_matches,
-    item_id_of,
-    matching_items,
+    matching_ids,
     message,
     say,
 )
@@ -52,7 +51,6 @@ def test_an_overwritten_text_is_what_is_read_and_found_from_then_on(
 ) -> None:
     memory = keep("the zebra sleeps", title="night", rationale="seen", tags=("x",))
     other = keep("a giraffe")
-    item_id = item_id_of(store, memory)
     [content] = [cell for cell in cells_of(store, "memories") if cell.text == memory.content]
     with store.read() as tables:
         assert tables.texts.current(content.with_text("former")) == content
@@ -72,8 +70,8 @@ def test_an_overwritten_text_is_what_is_read_and_found_from_then_on(
         gone = TextCell("memories", ("unknown",), "content", "x")
         assert tables.texts.current(gone) is None
         assert tables.texts.current(TextCell("memories", (memory.id,), "summary", "x")) is None
-    assert matching_items(store, "zebra") == []
-    assert matching_items(store, "sleep") == [item_id]
+    assert matching_ids(store, "zebra") == []
+    assert matching_ids(store, "sleep") == [memory.id]
     assert store.check()[1] == []
 
 

@@ -58,10 +58,6 @@ class FileRepository(IndexedRepository):
         """Delete the files of no project that no agent has open."""
         self._run("drop_unopened")
 
-    def file_ids_of(self, item_ids: Iterable[int]) -> dict[int, str]:
-        """Return the file ids of those items that are files, by item."""
-        return dict(self._rows("file_ids_of", item_ids=list(item_ids)))
-
     def open(self, agent_id: str, window: OpenFileWindow) -> None:
         """Store that an agent has a window of a file open."""
         at = window.last_accessed_at

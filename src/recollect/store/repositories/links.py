@@ -42,6 +42,6 @@ class LinkRepository(Repository):
         """Return how many pairs of current memories contradict each other."""
         return int(self._value("count_conflicts"))
 
-    def item_ids_linked_to(self, project_id: str) -> list[int]:
-        """Return the items of other projects that are linked to a project or to its memories."""
-        return self._column("item_ids_linked_to", project_id=project_id)
+    def ids_linked_to(self, project_id: str) -> list[str]:
+        """Return the memories of other projects that are linked to a project or to its memories."""
+        return self._column("ids_linked_to", project_id=project_id)

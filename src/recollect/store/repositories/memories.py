@@ -1,6 +1,6 @@
 """Memories. Adding or deleting one updates the word index and the items."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any
@@ -9,11 +9,10 @@ from recollect.domain.change import Change
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.retrieval import Filters
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence
 from recollect.domain.transcript import Voice
 from recollect.store.database_connection import (
-    Row,
     RowShape,
     field_shape,
     record_shape,
@@ -26,7 +25,6 @@ from recollect.store.repositories.repository import (
     field_values,
 )
 from recollect.store.repositories.sources import EVIDENCE_SHAPE
-from recollect.store.values import CandidateRow
 from recollect.text.fingerprint import fingerprint
 
 _MEMORY = """
@@ -44,9 +42,7 @@ _PROVENANCE: dict[str, Any] = {
 }
 _memory = field_shape(Memory, f"{_MEMORY} {' '.join(_PROVENANCE)}", **_PROVENANCE)
 _change = record_shape(Change, "id memory_id kind before after by reason at effects")
-_candidate = value_shape(int, str, Scope, str, MemoryType, Status, float, datetime, str | None)
 _time_and_id = value_shape(datetime, str)
-_time_and_item = value_shape(datetime, int)
 
 
 class MemoryRepository(IndexedRepository):
@@ -101,18 +97,13 @@ class MemoryRepository(IndexedRepository):
         """Return the contents of some memories, by id."""
         return dict(self._rows("contents", ids=list(memory_ids)))
 
-    def item_id_of(self, memory_id: str) -> int | None:
-        """Return the item id of a record in the indexes, or None."""
-        item_id: int | None = self._value("item_id_of", id=memory_id)
-        return item_id
-
     def with_key(self, key: str, owner: Owner) -> Memory | None:
         """Return an owner's active profile fact of that key, or None."""
         ids = self._column("with_key", key=key, scope=owner.scope, owner_id=owner.id)
         return self.get(ids[0]) if ids else None
 
-    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[int]:
-        """Return the items of an owner whose text has that fingerprint."""
+    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[str]:
+        """Return the oldest memories of an owner whose text has that fingerprint."""
         values = {"fingerprint": fingerprint, "scope": owner.scope, "owner_id": owner.id}
         return self._column("with_fingerprint", **values)
 
@@ -147,13 +138,6 @@ class MemoryRepository(IndexedRepository):
         rows = self._read_filtered(_time_and_id, "newest", owners, filters, limit)
         return self.get_many([memory_id for _, memory_id in sorted(rows, reverse=True)[:limit]])
 
-    def timeline(
-        self, owners: Sequence[Owner] | None, filters: Filters, *, limit: int
-    ) -> list[tuple[datetime, int]] | None:
-        """Return when the matching memories were observed, and their items; None if too many."""
-        rows = self._read_filtered(_time_and_item, "timeline", owners, filters, limit + 1)
-        return None if len(rows) > limit else sorted(rows)
-
     def _read_filtered(
         self,
         shape: RowShape[Any],
@@ -173,17 +157,6 @@ class MemoryRepository(IndexedRepository):
                 owned = {"scope": owner.scope, "owner_id": owner.id, "type": kind}
                 rows += self._all(shape, name, **values, **owned, status=status)
         return rows
-
-    def candidate_rows(self, item_ids: Iterable[int], filters: Filters) -> list[CandidateRow]:
-        """Return what ranking needs of the items that are memories and pass *filters*."""
-        owners: dict[tuple[Scope, str], Owner] = {}  # shared: hundreds of rows have few owners
-        values = _filter_values(filters) | {"item_ids": list(item_ids)}
-        rows = self._all(_candidate, "candidate_rows", **values)
-        return [_candidate_row(row, owners) for row in rows]
-
-    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
-        """Return, by item, the item written just before it in the same session."""
-        return dict(self._rows("preceding", item_ids=list(item_ids)))
 
     def ids_with_status(self, status: Status) -> list[str]:
         """Return the ids of all memories with that status."""
@@ -230,20 +203,3 @@ def _filter_values(filters: Filters) -> dict[str, Any]:
         for name, value in vars(filters).items()
     }
     return values | {"since": filters.since or EARLIEST, "until": filters.until or LATEST}
-
-
-def _candidate_row(row: Row, owners: dict[tuple[Scope, str], Owner]) -> CandidateRow:
-    item_id, memory_id, scope, owner_id, kind, status, confidence, observed_at, session_id = row
-    owner = owners.get((scope, owner_id))
-    if owner is None:
-        owner = owners[scope, owner_id] = Owner(scope, owner_id)
-    return CandidateRow(
-        item_id=item_id,
-        id=memory_id,
-        owner=owner,
-        type=kind,
-        status=status,
-        confidence=confidence,
-        observed_at=observed_at,
-        session_id=session_id,
-    )

@@ -1,13 +1,12 @@
 """Messages. Adding one updates the word index."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from recollect.domain.conversation import (
     Conversation,
     Message,
-    MessageCandidateRow,
     MessageFilters,
     Role,
 )
@@ -28,7 +27,6 @@ metadata created_at
 """
 _message = record_shape(Message, _MESSAGE)
 _SENDS = f'"{SEND_MESSAGE}"'
-_candidate = record_shape(MessageCandidateRow, "item_id id conversation_id created_at role")
 _speaker = value_shape(str, Role)
 _texts = value_shape(str, str, str | None, str | None)
 
@@ -103,35 +101,10 @@ class MessageRepository(IndexedRepository):
         name = "of_agent" if filters.conversation_id is None else "of_conversation"
         return self._all(_message, name, **_filter_values(filters), **values)
 
-    def candidate_rows(
-        self, item_ids: Iterable[int], filters: MessageFilters
-    ) -> list[MessageCandidateRow]:
-        """Return what ranking needs of the items that are messages and pass *filters*."""
-        values = _filter_values(filters) | {"item_ids": list(item_ids)}
-        return self._all(_candidate, "candidate_rows", **values)
-
-    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, int]:
-        """Return, by item, the item of the message before it in its conversation."""
-        return dict(self._rows("preceding", item_ids=list(item_ids)))
-
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
         """Return id and role of every message that passes *filters*, in order of time."""
         name = "speakers" if filters.conversation_id is None else "speakers_in"
         return self._all(_speaker, name, **_filter_values(filters), agent_id=agent_id)
-
-    def item_ids_if_few(
-        self, agent_id: str | None, filters: MessageFilters, *, limit: int
-    ) -> list[int] | None:
-        """Return the items in a time range or conversation; None if more than *limit*."""
-        if filters.conversation_id is not None:
-            name = "few_of_conversation"
-        elif agent_id is not None and (filters.since or filters.until):
-            name = "few_of_agent"
-        else:
-            return None
-        values = _filter_values(filters) | {"agent_id": agent_id, "limit": limit + 1}
-        item_ids = self._column(name, **values)
-        return None if len(item_ids) > limit else item_ids
 
     def set_pinned(self, message_id: str, pinned: bool) -> None:
         """Pin a message to the context, or unpin it."""

@@ -24,6 +24,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.store.search_index import SimilarityStats, VectorMatch
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.vector_cache import (
@@ -34,7 +35,6 @@ from recollect.store.sqlite.vector_cache import (
     take_from,
     to_float32,
 )
-from recollect.store.values import SimilarityStats, VectorMatch
 
 _SQL = query_loader.load("embeddings")
 Vector = NDArray[np.float32]
@@ -82,17 +82,18 @@ class BitCodeIndex:
         partition_ids: Sequence[int],
         limit: int,
         *,
+        newest: int,
         among: Sequence[int] | None = None,
     ) -> tuple[EmbeddingRows, bool]:
         """
         Return the *limit* embeddings that are probably nearest, and whether they were cached.
 
-        If *among* is given, only embeddings with these ids are considered. Cached ones may have
-        been deleted from the store since.
+        *newest* is the id of the store's newest embedding. If *among* is given, only embeddings
+        with these ids are considered. Cached ones may have been deleted from the store since.
         """
         if not partition_ids:
             return fetch(db, []), False
-        codes, cached = self._load_codes(db, partition_ids, len(query))
+        codes, cached = self._load_codes(db, partition_ids, len(query), newest)
         ids = _concatenate_ids([part.ids for part in codes])
         positions = np.arange(len(ids)) if among is None else np.flatnonzero(np.isin(ids, among))
         if len(positions) > limit:
@@ -121,20 +122,14 @@ class BitCodeIndex:
         parts = [rows.of_items(item_ids) for rows in cached if rows is not None]
         return [part for part in parts if len(part.item_ids)]
 
-    def missing_items(
-        self, db: apsw.Connection, item_ids: Iterable[int], partition_ids: Sequence[int]
-    ) -> list[int]:
-        """Return which items have no vectors there; drop partitions that cached some of them."""
-        ids = list(item_ids)
-        values = {"item_ids": to_json(ids), "partition_ids": to_json(list(partition_ids))}
-        existing = {item_id for (item_id,) in db.execute(_SQL["existing_items"], values)}
-        missing = [item_id for item_id in ids if item_id not in existing]
-        if missing:
-            # Items newer than this reader's snapshot are missing too, but they were not deleted.
-            last = int(db.execute(_SQL["last_item"]).get)
-            deleted = [item_id for item_id in missing if item_id <= last]
-            self.drop(id_ for id_ in partition_ids if self.cached_rows([id_], deleted))
-        return missing
+    def drop_stale(
+        self, db: apsw.Connection, missing: Sequence[int], partition_ids: Sequence[int]
+    ) -> None:
+        """Discard the partitions that cached some of these items, which have no vectors there."""
+        # Items newer than this reader's snapshot are missing too, but they were not deleted.
+        last = int(db.execute(_SQL["last_item"]).get)
+        deleted = [item_id for item_id in missing if item_id <= last]
+        self.drop(id_ for id_ in partition_ids if self.cached_rows([id_], deleted))
 
     def drop(self, partition_ids: Iterable[int]) -> None:
         """Discard the codes and the cached vectors of some partitions."""
@@ -145,10 +140,9 @@ class BitCodeIndex:
                 self._cache.drop(partition_id)
 
     def _load_codes(
-        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int
+        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
     ) -> tuple[list[_Codes], list[EmbeddingRows] | None]:
         """Return the codes of some partitions, and their vectors if all of them are cached."""
-        newest = int(db.execute(_SQL["last_id"]).get)
         with self._lock:
             self._read_missing(db, partition_ids, dimension, newest)
             self._read_new_rows(db, partition_ids, dimension, newest)

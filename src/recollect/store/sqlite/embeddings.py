@@ -1,11 +1,6 @@
-"""
-Embeddings in SQLite: the models, the vectors of each item, and what is still to be embedded.
+"""Embeddings in SQLite: the models, the vectors of each item, and what is still to be embedded."""
 
-Methods that compare vectors import NumPy themselves: a process that only writes never loads it.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import apsw
 
@@ -17,22 +12,13 @@ from recollect.store.sqlite.table import SqliteTable
 from recollect.store.values import (
     ChunkEmbedding,
     ModelsInUse,
-    Partition,
     PendingFilter,
     RegisteredModel,
-    SimilarityStats,
     UnembeddedItem,
-    VectorMatch,
 )
 
-if TYPE_CHECKING:
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex, Vector
-
-SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
-MAX_SAMPLED_PARTITIONS = 8
 NO_MODEL = -1  # an id that no model has
 DROP_BATCH = 2_000  # vectors; takes a fraction of a second, and others can write between batches
-MIN_RESCORED = 400  # embeddings compared exactly: the best ten are among them 98 times in 100
 
 _PENDING_QUERIES: Mapping[PendingFilter, tuple[str, ...]] = {
     PendingFilter.ALL: ("never_embedded", "embedded_before", "embedded_after"),
@@ -46,12 +32,9 @@ class SqliteEmbeddingIndex(SqliteTable):
 
     _sql = query_loader.load("embeddings")
 
-    def __init__(
-        self, db: apsw.Connection, items: IndexedItemReader, code_indexes: "dict[int, BitCodeIndex]"
-    ) -> None:
+    def __init__(self, db: apsw.Connection, items: IndexedItemReader) -> None:
         super().__init__(db)
         self._items = items
-        self._code_indexes = code_indexes
 
     def model_id(self, name: str, dimension: int) -> int | None:
         return self._first(lambda row: int(row[0]), "model", name=name, dimension=dimension)
@@ -93,21 +76,21 @@ class SqliteEmbeddingIndex(SqliteTable):
 
     def _with_texts(self, rows: list[Row]) -> list[UnembeddedItem]:
         by_kind: dict[str, list[str]] = {}
-        for _, record_id, kind in rows:
+        for record_id, kind in rows:
             by_kind.setdefault(kind, []).append(record_id)
         texts: dict[str, str] = {}
         for kind, ids in by_kind.items():
             texts |= self._items.texts_to_embed(ItemKind(kind), ids)
         return [
-            UnembeddedItem(item_id, texts[record_id])
-            for item_id, record_id, _ in rows
+            UnembeddedItem(record_id, texts[record_id])
+            for record_id, _ in rows
             if record_id in texts
         ]
 
     def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
-        rows = self._rows("items_by_id", item_ids=[item.item_id for item in items])
-        texts = {item.item_id: item.text for item in self._with_texts(rows)}
-        return [item for item in items if texts.get(item.item_id) == item.text]
+        rows = self._rows("kinds_of", ids=[item.id for item in items])
+        texts = {item.id: item.text for item in self._with_texts(rows)}
+        return [item for item in items if texts.get(item.id) == item.text]
 
     def count_pending(self, model_id: int | None) -> int:
         return int(self._run("count_pending", model_id=_id_or_no_model(model_id)).get)
@@ -127,107 +110,19 @@ class SqliteEmbeddingIndex(SqliteTable):
         return vectors
 
     def save(
-        self, model_id: int, item_ids: Sequence[int], chunks: Sequence[ChunkEmbedding]
+        self, model_id: int, record_ids: Sequence[str], chunks: Sequence[ChunkEmbedding]
     ) -> None:
         for chunk in chunks:
             values = {"chunks": chunk.chunk_count, "hash": chunk.text_hash, "vector": chunk.data}
-            position = {"item_id": chunk.item_id, "chunk": chunk.chunk}
+            position = {"id": chunk.id, "chunk": chunk.chunk}
             self._run("add_embedding", model_id=model_id, **position, **values)
-        self._run("mark_embedded", model_id=model_id, item_ids=list(item_ids))
+        self._run("mark_embedded", model_id=model_id, ids=list(record_ids))
 
     def has_unused_vectors(self) -> bool:
         return bool(self._run("has_unused_vectors").get)
 
     def drop_unused_vectors(self) -> None:
         self._run("drop_unused_vectors", limit=DROP_BATCH)
-
-    def nearest(
-        self,
-        model_id: int,
-        query: "Vector",
-        partitions: Sequence[Partition],
-        *,
-        limit: int,
-        among: Sequence[int] | None = None,
-    ) -> Mapping[int, VectorMatch]:
-        from recollect.store.sqlite.bit_code_index import fetch, rescore  # loads NumPy
-
-        index = self._code_index(model_id)
-        partition_ids = [partition.id for partition in partitions]
-        rescored = max(MIN_RESCORED, 2 * limit)
-        allowed = None if among is None else self._embedding_ids(model_id, among)
-        if allowed is not None and len(allowed) <= rescored:
-            return rescore(fetch(self._db, allowed), query, limit)
-        rows, cached = index.nearest(self._db, query, partition_ids, rescored, among=allowed)
-        best = rescore(rows, query, limit)
-        while cached and (missing := index.missing_items(self._db, best, partition_ids)):
-            rows = rows.without_items(missing)
-            best = rescore(rows, query, limit)
-        return best
-
-    def _code_index(self, model_id: int) -> "BitCodeIndex":
-        from recollect.store.sqlite.bit_code_index import BitCodeIndex  # loads NumPy
-
-        index = self._code_indexes.get(model_id)
-        if index is None:
-            self._code_indexes.clear()  # one model answers at a time
-            index = self._code_indexes.setdefault(model_id, BitCodeIndex(model_id))
-        return index
-
-    def _embedding_ids(self, model_id: int, item_ids: Sequence[int]) -> list[int]:
-        return self._column("ids_of_items", model_id=model_id, item_ids=list(item_ids))
-
-    def similarity_stats(
-        self, model_id: int, query: "Vector", partitions: Sequence[Partition]
-    ) -> SimilarityStats:
-        from recollect.store.sqlite.bit_code_index import similarity_stats  # loads NumPy
-
-        # Not ordered by id among partitions of one size: a rebuild may change the ids.
-        by_size = sorted(partitions, key=lambda p: (-p.item_count, p.owner.scope, p.owner.id))
-        largest = by_size[:MAX_SAMPLED_PARTITIONS]
-        limit = SAMPLE_SIZE // max(len(largest), 1)
-        sample: list[bytes] = []
-        for partition in largest:
-            values = {"model_id": model_id, "partition_id": partition.id, "limit": limit}
-            sample += self._column("oldest", **values)
-        return similarity_stats(sample, query)
-
-    def pairwise_similarities(
-        self, model_id: int, item_ids: Sequence[int]
-    ) -> Mapping[tuple[int, int], float]:
-        from recollect.store.sqlite.bit_code_index import pairwise_similarities  # loads NumPy
-
-        return pairwise_similarities(self._first_chunks(model_id, item_ids))
-
-    def first_vectors(self, model_id: int, item_ids: Sequence[int]) -> "Mapping[int, Vector]":
-        from recollect.store.sqlite.bit_code_index import decode_vector  # loads NumPy
-
-        rows = self._first_chunks(model_id, item_ids)
-        return {item_id: decode_vector(blob) for item_id, blob in rows}
-
-    def _first_chunks(self, model_id: int, item_ids: Sequence[int]) -> list[tuple[int, bytes]]:
-        return self._rows("first_chunks", model_id=model_id, item_ids=list(item_ids))
-
-    def similarities(
-        self,
-        model_id: int,
-        query: "Vector",
-        item_ids: Iterable[int],
-        partitions: Sequence[Partition] = (),
-    ) -> Mapping[int, VectorMatch]:
-        from recollect.store.sqlite.bit_code_index import fetch_items, rescore  # loads NumPy
-
-        remaining = list(item_ids)
-        best: dict[int, VectorMatch] = {}
-        partition_ids = [partition.id for partition in partitions]
-        index = self._code_index(model_id)
-        index.missing_items(self._db, remaining, partition_ids)  # drops what is stale
-        for rows in index.cached_rows(partition_ids, remaining):
-            best |= rescore(rows, query)
-        remaining = [item_id for item_id in remaining if item_id not in best]
-        if not remaining:
-            return best
-        return best | rescore(fetch_items(self._db, model_id, remaining), query)
 
 
 def _id_or_no_model(model_id: int | None) -> int:

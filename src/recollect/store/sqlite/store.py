@@ -62,8 +62,10 @@ from recollect.store.sqlite.read_only import (
     require_writable,
 )
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
+from recollect.store.sqlite.search_index import SqliteSearchIndex
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.staged_rows import StagedRows
+from recollect.store.sqlite.vector_index import SqliteVectorIndex
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
 
@@ -379,6 +381,7 @@ class SqliteStore:
         connection = SqliteConnection(db)
         word_index = SqliteWordIndex(db)
         items = IndexedItemReader(connection, word_index)
+        vectors = SqliteVectorIndex(db, self._code_indexes)
         return SqliteTables(
             db=db,
             projects=ProjectRepository(connection),
@@ -397,7 +400,8 @@ class SqliteStore:
             unfinished_work=UnfinishedWorkRepository(connection),
             texts=StoredTextRepository(connection, word_index, items),
             word_index=word_index,
-            embeddings=SqliteEmbeddingIndex(db, items, self._code_indexes),
+            search_index=SqliteSearchIndex(db, word_index, vectors),
+            embeddings=SqliteEmbeddingIndex(db, items),
         )
 
     def _open_log_tables(self) -> SqliteTables:

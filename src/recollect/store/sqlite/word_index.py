@@ -17,17 +17,21 @@ Words are split and stemmed by FTS5's unicode61 and Porter tokenizers, called as
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import nlargest
+from itertools import chain, groupby
 from math import log
+from operator import itemgetter
 from typing import Any
 
 import apsw
 
-from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.scope import ItemKind, Owner
 from recollect.store.item_index import ASSISTANT_PREFIX
+from recollect.store.search_index import WordMatch
 from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import Row, fetch_all, to_json
-from recollect.store.values import Partition, WordMatch, WordMatches
+from recollect.store.sqlite.row_conversion import fetch_all, to_json
+from recollect.store.values import Partition
 from recollect.text.search_words import STOP_WORDS, searchable_text
 from recollect.text.transcript_sides import split_sides
 
@@ -46,7 +50,6 @@ FEW_PARTITIONS = 8
 
 _SQL = query_loader.load("word_index")
 _DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
-_SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
 
 
 class SqliteWordIndex:
@@ -158,82 +161,115 @@ class SqliteWordIndex:
             self._db.execute(_SQL[step], {"partition_id": row[0]})
         return items
 
-    def partitions(self, kind: ItemKind, owners: Sequence[Owner] | None) -> list[Partition]:
-        if owners is None:
-            rows = self._db.execute(_SQL["all_partitions"], {"kind": kind.value})
-        else:
-            pairs = to_json([[owner.scope.value, owner.id] for owner in owners])
-            values = {"kind": kind.value, "owners": pairs}
-            rows = self._db.execute(_SQL["partitions_of_owners"], values)
-        return [_partition(row) for row in rows]
+    def find_query_words(
+        self, query: str, groups: Sequence[Sequence[Partition]]
+    ) -> "list[list[QueryWord]]":
+        """Return the words of *query* for each group of partitions, the rarest first."""
+        terms = list(dict.fromkeys(self.terms(query[:MAX_QUERY_CHARS])))
+        if not terms or not any(partition.item_count for group in groups for partition in group):
+            return [[] for _ in groups]
+        spellings = self._spellings(query[:MAX_QUERY_CHARS])
+        counts = self._find_terms(terms, [partition for group in groups for partition in group])
+        return [_words_of_group(terms, spellings, counts, group) for group in groups]
+
+    def read_postings(self, plans: "Sequence[tuple[Sequence[QueryWord], int]]") -> "Postings":
+        """Return the postings of the words that each plan, words and a budget, reads in full."""
+        postings: Postings = {}
+        small: list[int] = []
+        for words, budget in plans:
+            for word in words[: _read_in_full(words, budget)]:
+                if word.read_count == word.item_count:
+                    small += word.item_counts
+                else:
+                    postings |= self._read_newest(word)
+        postings |= dict.fromkeys(small, ())
+        rows = self._db.execute(_SQL["postings_of_terms"], {"term_ids": to_json(small)})
+        for term_id, some in groupby(rows if small else (), key=itemgetter(0)):
+            postings[term_id] = list(some)
+        return postings
+
+    def _read_newest(self, word: "QueryWord") -> "Postings":
+        """Return the newest postings of a word that has too many."""
+        term_ids = list(word.item_counts)
+        if len(term_ids) > FEW_PARTITIONS:
+            values = {"term_ids": to_json(term_ids), "most": POSTINGS_BUDGET}
+            rows = fetch_all(self._db.execute(_SQL["postings_of_many"], values))
+            return {term_id: [] for term_id in term_ids} | {term_ids[0]: rows}
+        # Each partition has its share, so that a large one cannot hide a small one.
+        most = POSTINGS_BUDGET // len(term_ids)
+        return {
+            term_id: fetch_all(
+                self._db.execute(_SQL["postings"], {"term_id": term_id, "most": most})
+            )
+            for term_id in term_ids
+        }
 
     def match(
         self,
-        query: str,
-        partitions: Sequence[Partition],
+        words: "Sequence[QueryWord]",
+        postings: "Postings",
         *,
         limit: int,
         budget: int = POSTINGS_BUDGET,
-        among: Sequence[int] | None = None,
         also: Collection[int] = (),
-    ) -> WordMatches:
-        words = self._query_words(query, partitions)
-        id_range = None if among is None else _IdRange.around(among)
+    ) -> "WordMatches":
+        """
+        Return the *limit* best matches, best first, then those of *also* that match.
+
+        *postings* are those of `read_postings` with the same budget; words beyond the budget are
+        looked up for the best items only.
+        """
+        scores = _ScoreTable()
+        full = _read_in_full(words, budget)
+        for word in words[:full]:
+            scores.add(word, chain.from_iterable(postings[id_] for id_ in word.item_counts))
+        for word in words[full:]:
+            scores.look_up(self._db, word, {*_best(scores.by_item, limit), *also})
+        return scores.matches(words, limit, also)
+
+    def match_among(
+        self,
+        words: "Sequence[QueryWord]",
+        item_ids: Sequence[int],
+        *,
+        limit: int,
+        also: Collection[int] = (),
+    ) -> "WordMatches":
+        """Return the best matches among some items."""
+        id_range = _IdRange.around(item_ids)
         scores = _ScoreTable()
         postings_read = 0
         for word in words:
-            most = word.item_count if id_range is None else min(word.item_count, id_range.length)
-            if scores.by_item and postings_read + most > budget:
+            most = min(word.item_count, id_range.length)
+            if scores.by_item and postings_read + most > POSTINGS_BUDGET:
                 scores.look_up(self._db, word, {*_best(scores.by_item, limit), *also})
-            elif id_range is not None:
-                postings_read += scores.read_range(self._db, word, id_range)
             else:
-                postings_read += scores.read(self._db, word)
-        best = _best(scores.by_item, limit)
-        others = sorted({item_id for item_id in also if item_id in scores.by_item}.difference(best))
-        return _matches(words, scores, best + others)
+                postings_read += scores.read_range(self._db, word, id_range)
+        return scores.matches(words, limit, also)
 
-    def match_item(self, query: str, partitions: Sequence[Partition], item_id: int) -> WordMatches:
-        words = self._query_words(query, partitions)
+    def match_item(self, words: "Sequence[QueryWord]", item_id: int) -> "WordMatches":
+        """Return how one item matches; no match if it has none of the words."""
         scores = _ScoreTable()
         for word in words:
             scores.look_up(self._db, word, [item_id])
-        return _matches(words, scores, [item_id] if scores.masks else [])
-
-    def _query_words(self, query: str, partitions: Sequence[Partition]) -> "list[_QueryWord]":
-        terms = list(dict.fromkeys(self.terms(query[:MAX_QUERY_CHARS])))
-        total = sum(partition.item_count for partition in partitions)
-        if not terms or not total:
-            return []
-        mean = max(sum(partition.word_count for partition in partitions) / total, 1.0)
-        prefixed_terms = [ASSISTANT_PREFIX + term for term in terms]
-        ids: dict[str, list[int]] = {term: [] for term in terms + prefixed_terms}
-        counts = dict.fromkeys(ids, 0)
-        for term, term_id, items in self._find_terms(list(ids), partitions):
-            ids[term].append(term_id)
-            counts[term] += items
-        spellings = self._spellings(query[:MAX_QUERY_CHARS])
-        words = []
-        for term, prefixed in zip(terms, prefixed_terms, strict=True):
-            text, items = spellings.get(term, term), counts[term]
-            idf = log(1 + (total - items + 0.5) / (items + 0.5))
-            words.append(_QueryWord(text, idf, items, mean, tuple(ids[term])))
-            if ids[prefixed]:
-                weight, items = ASSISTANT_WEIGHT * idf, counts[prefixed]
-                words.append(_QueryWord(text, weight, items, mean, tuple(ids[prefixed])))
-        # The rarest first; words that occur nowhere have the most weight and cost nothing.
-        return sorted(words, key=lambda word: (word.item_count, word.text))[:MAX_QUERY_WORDS]
+        return scores.matches(words, 1)
 
     def _find_terms(
         self, terms: list[str], partitions: Sequence[Partition]
-    ) -> list[tuple[str, int, int]]:
+    ) -> "dict[str, list[tuple[int, int, int]]]":
+        """Return, by term, its id, partition and number of items in each of some partitions."""
+        spoken = {ASSISTANT_PREFIX + term for term in terms}
+        term_rows: dict[str, list[tuple[int, int, int]]] = {term: [] for term in (*terms, *spoken)}
         ids = [partition.id for partition in partitions]
-        if len(ids) <= FEW_PARTITIONS:
-            values = {"words": to_json(terms), "partition_ids": to_json(ids)}
-            return fetch_all(self._db.execute(_SQL["find_terms"], values))
+        values = {"words": to_json(sorted(term_rows)), "partition_ids": to_json(ids)}
+        is_few = len(ids) <= FEW_PARTITIONS
+        name = "find_terms" if is_few else "find_terms_anywhere"
         visible = set(ids)
-        rows = self._db.execute(_SQL["find_terms_anywhere"], {"words": to_json(terms)})
-        return [(term, id_, count) for term, id_, count, part_id in rows if part_id in visible]
+        for term, *row in self._db.execute(_SQL[name], values):
+            term_id, items, partition_id = row
+            if partition_id in visible:
+                term_rows[term].append((term_id, partition_id, items))
+        return term_rows
 
     def _partition_id(self, kind: ItemKind, owner: Owner) -> int:
         values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
@@ -275,15 +311,83 @@ class WordCounts:
         return self.by_user.total()
 
 
+Postings = dict[int, Sequence[tuple[int, int, int, int]]]  # by term: (term, item, times, length)
+
+
 @dataclass(frozen=True)
-class _QueryWord:
-    """A word of the query: its weight in the visible partitions, and its term ids there."""
+class WordMatches:
+    """The matches of a query by item, best first, and what is known of the query itself."""
+
+    matches: Mapping[int, WordMatch]
+    query_weight: float
+    match_count: int  # how many items match
+    scores: Mapping[int, float] = field(default_factory=dict)  # of every matching item
+    unknown_words: tuple[str, ...] = ()  # of the query: they occur in no item
+
+
+@dataclass(frozen=True)
+class QueryWord:
+    """A word of the query: its weight in some partitions, and its items there by term id."""
 
     text: str
     idf: float
-    item_count: int
     mean_length: float
-    term_ids: tuple[int, ...]
+    item_counts: Mapping[int, int]
+
+    @cached_property
+    def item_count(self) -> int:
+        """In how many items it occurs."""
+        return sum(self.item_counts.values())
+
+    @cached_property
+    def read_count(self) -> int:
+        """How many of its postings are read, if it is read in full."""
+        if len(self.item_counts) > FEW_PARTITIONS:
+            return min(self.item_count, POSTINGS_BUDGET)
+        share = POSTINGS_BUDGET // max(len(self.item_counts), 1)
+        return sum(min(count, share) for count in self.item_counts.values())
+
+
+def _words_of_group(
+    terms: Sequence[str],
+    spellings: Mapping[str, str],
+    term_rows: Mapping[str, Sequence[tuple[int, int, int]]],
+    partitions: Sequence[Partition],
+) -> list[QueryWord]:
+    """Return the words of a query with their weights in *partitions*, the rarest first."""
+    total = sum(partition.item_count for partition in partitions)
+    if not total:
+        return []
+    mean = max(sum(partition.word_count for partition in partitions) / total, 1.0)
+    partition_ids = {partition.id for partition in partitions}
+
+    def item_counts(term: str) -> dict[int, int]:
+        return {
+            id_: items
+            for id_, partition_id, items in term_rows[term]
+            if partition_id in partition_ids
+        }
+
+    words = []
+    for term in terms:
+        text, counts = spellings.get(term, term), item_counts(term)
+        items = sum(counts.values())
+        idf = log(1 + (total - items + 0.5) / (items + 0.5))
+        words.append(QueryWord(text, idf, mean, counts))
+        if spoken := item_counts(ASSISTANT_PREFIX + term):
+            words.append(QueryWord(text, ASSISTANT_WEIGHT * idf, mean, spoken))
+    # The rarest first; words that occur nowhere have the most weight and cost nothing.
+    return sorted(words, key=lambda word: (word.item_count, word.text))[:MAX_QUERY_WORDS]
+
+
+def _read_in_full(words: Sequence[QueryWord], budget: int) -> int:
+    """Return how many of *words*, the rarest first, are read in full within the budget."""
+    postings_read = 0
+    for position, word in enumerate(words):
+        if postings_read and postings_read + word.item_count > budget:
+            return position
+        postings_read += word.read_count
+    return len(words)
 
 
 @dataclass(frozen=True)
@@ -309,30 +413,13 @@ class _ScoreTable:
 
     by_item: dict[int, float] = field(default_factory=dict)
     masks: dict[int, int] = field(default_factory=dict)
-    words: list[_QueryWord] = field(default_factory=list)
+    words: list[QueryWord] = field(default_factory=list)
 
-    def read(self, db: apsw.Connection, word: _QueryWord) -> int:
-        """Add every posting of *word*, the newest first if there are too many; return how many."""
-        postings: list[tuple[int, int, int]] = []
-        if len(word.term_ids) <= FEW_PARTITIONS:
-            # Each partition has its share, so that a large one cannot hide a small one.
-            for term_id in word.term_ids:
-                values = {"term_id": term_id, "most": POSTINGS_BUDGET // len(word.term_ids)}
-                postings += fetch_all(db.execute(_SQL["postings"], values))
-        else:
-            many = {"term_ids": to_json(word.term_ids), "most": POSTINGS_BUDGET}
-            # Sorting costs as much as reading, and only a limit needs it.
-            over_budget = word.item_count > POSTINGS_BUDGET
-            name = "postings_of_many" if over_budget else "every_posting_of_many"
-            postings = fetch_all(db.execute(_SQL[name], many))
-        self._add(word, postings)
-        return len(postings)
-
-    def read_range(self, db: apsw.Connection, word: _QueryWord, id_range: _IdRange) -> int:
+    def read_range(self, db: apsw.Connection, word: QueryWord, id_range: _IdRange) -> int:
         """Add the postings of *word* for the items of a range; return how many were read."""
         postings_read = 0
-        postings: list[tuple[int, int, int]] = []
-        for term_id in word.term_ids:
+        postings: list[tuple[int, int, int, int]] = []
+        for term_id in word.item_counts:
             values = {"term_id": term_id, "first": id_range.first, "last": id_range.last}
             limited = values | {"most": POSTINGS_BUDGET}
             some = fetch_all(db.execute(_SQL["postings_between"], limited))
@@ -340,21 +427,23 @@ class _ScoreTable:
                 item_ids = to_json(sorted(id_range.item_ids))
                 looked_up = {"term_ids": to_json([term_id]), "item_ids": item_ids}
                 some = fetch_all(db.execute(_SQL["postings_among"], looked_up))
-            postings += [posting for posting in some if posting[0] in id_range.item_ids]
+            postings += [posting for posting in some if posting[1] in id_range.item_ids]
             postings_read += len(some)
-        self._add(word, postings)
+        self.add(word, postings)
         return postings_read
 
-    def look_up(self, db: apsw.Connection, word: _QueryWord, item_ids: Iterable[int]) -> None:
+    def look_up(self, db: apsw.Connection, word: QueryWord, item_ids: Iterable[int]) -> None:
         """Add *word* to the scores of these items only."""
-        values = {"term_ids": to_json(word.term_ids), "item_ids": to_json(sorted(item_ids))}
-        self._add(word, fetch_all(db.execute(_SQL["postings_among"], values)))
+        term_ids = to_json(list(word.item_counts))
+        values = {"term_ids": term_ids, "item_ids": to_json(sorted(item_ids))}
+        self.add(word, fetch_all(db.execute(_SQL["postings_among"], values)))
 
-    def _add(self, word: _QueryWord, postings: list[tuple[int, int, int]]) -> None:
+    def add(self, word: QueryWord, postings: Iterable[tuple[int, int, int, int]]) -> None:
+        """Add *word* to the scores of the items in *postings*."""
         # BM25, its constants taken out of the loop: this is where a query spends its time.
         scores, masks, bit = self.by_item, self.masks, 1 << len(self.words)
         top, floor, slope = word.idf * (K1 + 1), K1 * (1 - B), K1 * B / word.mean_length
-        for item_id, times, length in postings:
+        for _, item_id, times, length in postings:
             score = top * times / (times + floor + slope * length)
             if item_id in scores:
                 scores[item_id] += score
@@ -363,6 +452,31 @@ class _ScoreTable:
                 scores[item_id] = score
                 masks[item_id] = bit
         self.words.append(word)
+
+    def matches(
+        self, words: Sequence[QueryWord], limit: int, also: Collection[int] = ()
+    ) -> WordMatches:
+        """Return the *limit* best items, best first, then those of *also* that match."""
+        best = _best(self.by_item, limit)
+        others = sorted({item_id for item_id in also if item_id in self.by_item}.difference(best))
+        by_mask: dict[int, tuple[tuple[str, ...], float]] = {}  # many items match the same words
+        matches = {}
+        for item_id in best + others:
+            mask = self.masks[item_id]
+            if mask not in by_mask:
+                matched = [word for i, word in enumerate(self.words) if mask >> i & 1]
+                texts = tuple(dict.fromkeys(word.text for word in matched))
+                by_mask[mask] = texts, _weight(matched)
+            texts, weight = by_mask[mask]
+            matches[item_id] = WordMatch(self.by_item[item_id], texts, weight)
+        occurring = {word.text for word in words if word.item_count}
+        return WordMatches(
+            matches,
+            _weight(words),
+            len(self.masks),
+            self.by_item,
+            unknown_words=tuple(word.text for word in words if word.text not in occurring),
+        )
 
 
 def _best(scores: dict[int, float], limit: int) -> list[int]:
@@ -376,34 +490,9 @@ def _best(scores: dict[int, float], limit: int) -> list[int]:
     return [item_id for item_id, _ in in_order[:limit]]
 
 
-def _matches(words: list[_QueryWord], scores: _ScoreTable, item_ids: list[int]) -> WordMatches:
-    by_mask: dict[int, tuple[tuple[str, ...], float]] = {}  # many items match the same words
-    matches = []
-    for item_id in item_ids:
-        mask = scores.masks[item_id]
-        if mask not in by_mask:
-            matched = [word for i, word in enumerate(scores.words) if mask >> i & 1]
-            by_mask[mask] = tuple(dict.fromkeys(word.text for word in matched)), _weight(matched)
-        texts, weight = by_mask[mask]
-        matches.append(WordMatch(item_id, scores.by_item[item_id], texts, weight))
-    occurring = {word.text for word in words if word.item_count}
-    return WordMatches(
-        tuple(matches),
-        _weight(words),
-        len(scores.masks),
-        scores.by_item,
-        unknown_words=tuple(word.text for word in words if word.text not in occurring),
-    )
-
-
-def _weight(words: list[_QueryWord]) -> float:
+def _weight(words: Sequence[QueryWord]) -> float:
     """Return the total weight of some words; a word that both sides said counts once."""
     weights: dict[str, float] = {}
     for word in words:
         weights[word.text] = max(weights.get(word.text, 0.0), word.idf)
     return sum(weights.values())
-
-
-def _partition(row: Row) -> Partition:
-    partition_id, scope, owner_id, item_count, word_count = row
-    return Partition(partition_id, Owner(_SCOPES[scope], owner_id), item_count, word_count)

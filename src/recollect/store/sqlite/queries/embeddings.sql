@@ -9,27 +9,27 @@ INSERT INTO models (name, dimension) VALUES (:name, :dimension)
 ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 
 -- never_embedded: pending items, newest first (recent items are queried first)
-SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
 
 -- embedded_before: items whose vectors are of a model registered before this one
-SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
 -- embedded_after: … or of a model registered after it (two ranges of the index; an OR would read all of it)
-SELECT i.seq, i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
 
 -- pending_among: those of some records, given as a JSON list of ids, that this model has not embedded
-SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
+SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL OR i.embedded_by <> :model_id;
 
 -- never_embedded_among: those that no model has embedded
-SELECT i.seq, i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
+SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL;
 
--- items_by_id: some items, given as a JSON list
-SELECT i.seq, i.id, s.kind FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value
+-- kinds_of: some records, given as a JSON list of ids
+SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id;
 
 -- count_pending: items that this model has not embedded
@@ -45,11 +45,11 @@ SELECT hash, vector FROM embeddings WHERE model_id = :model_id AND hash = :hash 
 
 -- add_embedding: one chunk; content never changes, so an existing row is kept
 INSERT INTO embeddings (seq, model_id, chunk, chunks, hash, vector)
-SELECT :item_id, :model_id, :chunk, :chunks, :hash, :vector WHERE EXISTS (SELECT 1 FROM items WHERE seq = :item_id)
+SELECT seq, :model_id, :chunk, :chunks, :hash, :vector FROM items WHERE id = :id
 ON CONFLICT (seq, model_id, chunk) DO NOTHING;
 
--- mark_embedded: these items, given as a JSON list, are embedded by this model
-UPDATE items SET embedded_by = :model_id WHERE seq IN (SELECT value FROM json_each(:item_ids));
+-- mark_embedded: these records, given as a JSON list of ids, are embedded by this model
+UPDATE items SET embedded_by = :model_id WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- models_in_use: the chosen model, and the one whose vectors answer queries
 SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
@@ -82,9 +82,6 @@ SELECT EXISTS (SELECT 1 FROM models m CROSS JOIN embeddings e ON e.model_id = m.
 SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e.model_id
  WHERE e.chunk = 0 GROUP BY m.id;
 
--- last_id: of the newest embedding
-SELECT coalesce(max(id), 0) FROM embeddings;
-
 -- of_partition: every vector of a partition
 SELECT e.id, e.seq, e.chunks, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
  WHERE i.shelf_id = :partition_id ORDER BY e.id;
@@ -103,17 +100,16 @@ SELECT e.id FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.val
 SELECT e.seq, e.vector FROM json_each(:item_ids) j
  CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
 
--- oldest: the first vectors of the oldest items of a partition
-SELECT e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
- WHERE i.shelf_id = :partition_id ORDER BY i.seq LIMIT :limit;
+-- oldest: the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
+SELECT e.vector FROM json_each(:partition_ids) p
+ CROSS JOIN items i ON i.seq IN (
+       SELECT o.seq FROM items o CROSS JOIN embeddings f ON f.seq = o.seq AND f.model_id = :model_id AND f.chunk = 0
+        WHERE o.shelf_id = p.value ORDER BY o.seq LIMIT :limit)
+ CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
+ ORDER BY p.key, i.seq;
 
 -- by_item: the vectors of some items, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
-
--- existing_items: which of some items are in those partitions, both given as JSON lists, and have vectors
-SELECT i.seq FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value
- WHERE i.shelf_id IN (SELECT value FROM json_each(:partition_ids))
-   AND EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq);
 
 -- last_item: the id of the newest item
 SELECT coalesce(max(seq), 0) FROM items;

@@ -22,9 +22,6 @@ UPDATE files SET content = :content, sha256 = :sha256, updated_at = :at WHERE id
 -- delete_file: with its open windows
 DELETE FROM files WHERE id = :id;
 
--- file_ids_of: of those items, given as a JSON list, that are files
-SELECT i.seq, i.id FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN files f ON f.id = i.id;
-
 -- open: a window of a file for an agent
 INSERT INTO agent_files (agent_id, file_id, is_open, root, first_line, last_line, last_accessed_at)
 VALUES (:agent_id, :file_id, 1, :root, :first_line, :last_line, :at)

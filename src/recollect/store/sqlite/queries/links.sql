@@ -36,14 +36,12 @@ SELECT count(DISTINCT min(l.from_id, l.to_id) || max(l.from_id, l.to_id)) FROM m
   JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
  WHERE l.relation = 'contradicts';
 
--- item_ids_linked_to: memories of other projects that are linked to this one or to a memory of it
-SELECT i.seq FROM memory_links l
+-- ids_linked_to: memories of other projects that are linked to this one or to a memory of it
+SELECT m.id FROM memory_links l
  CROSS JOIN memories m ON m.id = l.from_id AND m.scope IN ('project', 'repo')
- CROSS JOIN items i ON i.id = m.id
  WHERE l.to_project_id = :project_id AND l.from_project_id <> l.to_project_id
 UNION
-SELECT i.seq FROM memory_links l
+SELECT m.id FROM memory_links l
  CROSS JOIN memories m ON m.id = l.to_id AND m.scope IN ('project', 'repo')
- CROSS JOIN items i ON i.id = m.id
  WHERE l.from_project_id = :project_id AND l.from_project_id <> l.to_project_id AND l.to_kind = 'memory'
 ORDER BY 1;

@@ -35,8 +35,8 @@ SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at 
 -- with_key: the active profile fact of that key
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
 
--- with_fingerprint: the items of an owner with the same words; the oldest few are enough
-SELECT i.seq FROM memories m CROSS JOIN items i ON i.id = m.id
+-- with_fingerprint: the memories of an owner with the same words; the oldest few are enough
+SELECT m.id FROM memories m CROSS JOIN items i ON i.id = m.id
  WHERE m.fingerprint = :fingerprint AND m.scope = :scope AND m.owner_id = :owner_id ORDER BY i.seq LIMIT 20;
 
 -- update_status: status and times change, content never does
@@ -74,29 +74,6 @@ SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
 -- contents: of some ids, given as a JSON list
 SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
--- candidate_rows: what ranking needs of the candidates that pass the filters
-SELECT i.seq, m.id, m.scope, m.owner_id, m.type, m.status, m.confidence, m.observed_at, m.session_id
-  FROM json_each(:item_ids) j
-  CROSS JOIN items i ON i.seq = j.value
-  CROSS JOIN memories m ON m.id = i.id
- WHERE m.status IN (SELECT value FROM json_each(:statuses))
-   AND m.type IN (SELECT value FROM json_each(:types))
-   AND m.observed_at >= :since AND m.observed_at <= :until
-   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
-        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
-   AND (:tags = '[]' OR NOT EXISTS (
-        SELECT 1 FROM json_each(:tags) t
-         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
-   AND (:any_tags = '[]' OR EXISTS (
-        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
-
--- preceding: by item, given as a JSON list: the item written just before it in the same session
-SELECT i.seq, b.seq
-  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN memories m ON m.id = i.id
-  CROSS JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
-  CROSS JOIN memories p ON p.id = b.id
- WHERE p.session_id = m.session_id AND p.status = m.status;
-
 -- newest: the latest of one owner, type and status that pass the other filters
 SELECT m.observed_at, m.id FROM memories m
  WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
@@ -122,35 +99,6 @@ SELECT m.observed_at, m.id FROM memories m
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
-
--- timeline: when those of one owner, type and status that pass the other filters were observed
-SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
- WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
-   AND m.observed_at >= :since AND m.observed_at <= :until
-   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
-        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
-   AND (:tags = '[]' OR NOT EXISTS (
-        SELECT 1 FROM json_each(:tags) t
-         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
-   AND (:any_tags = '[]' OR EXISTS (
-        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
- ORDER BY m.observed_at LIMIT :limit;
-
--- timeline_anywhere: the same for every owner and type, one status at a time
-SELECT m.observed_at, i.seq FROM memories m JOIN items i ON i.id = m.id
- WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
-   AND m.observed_at >= :since AND m.observed_at <= :until
-   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
-        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
-   AND (:tags = '[]' OR NOT EXISTS (
-        SELECT 1 FROM json_each(:tags) t
-         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
-   AND (:any_tags = '[]' OR EXISTS (
-        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
- ORDER BY m.observed_at LIMIT :limit;
-
--- item_id_of: the integer id of a record in the indexes
-SELECT seq FROM items WHERE id = :id;
 
 -- delete_memory: tags, changes, links, evidence and log rows are deleted by cascade
 DELETE FROM memories WHERE id = :id;

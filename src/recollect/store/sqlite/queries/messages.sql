@@ -76,34 +76,6 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
              OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY position DESC LIMIT :limit OFFSET :offset;
 
--- candidate_rows: what ranking needs of items, given as a JSON list, that pass the filters
-SELECT i.seq, m.id, m.conversation_id, m.created_at, m.role
-  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
- WHERE m.created_at >= :since AND m.created_at <= :until
-   AND m.conversation_id NOT IN hidden_conversations
-   AND m.role IN (SELECT value FROM json_each(:roles))
-   AND (:conversation_id IS NULL OR m.conversation_id = :conversation_id)
-   AND (:besides IS NULL OR m.conversation_id <> :besides)
-   AND (:call = '' OR m.tool_calls IS NULL OR instr(m.tool_calls, :call) = 0)
-   AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
-   AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
-        AND (c.project_id IS NULL OR c.project_id = :project_id
-             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))));
-
--- preceding: by item, given as a JSON list: the message before it in its conversation
-SELECT i.seq, b.seq
-  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
-  CROSS JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
-  CROSS JOIN items b ON b.id = p.id;
-
--- few_of_agent: the items of a time range; other filters are applied later
-SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
- WHERE m.agent_id = :agent_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
-
--- few_of_conversation: the same of one conversation
-SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
- WHERE m.conversation_id = :conversation_id AND m.created_at >= :since AND m.created_at <= :until LIMIT :limit;
-
 -- set_pinned: pinned to the context or not
 UPDATE messages SET pinned = :pinned WHERE id = :id;
 

@@ -44,17 +44,8 @@ UPDATE items SET embedded_by = NULL WHERE seq IN (SELECT value FROM json_each(:i
 -- shrink_partition: count some items less
 UPDATE shelves SET items = items - :items, words = words - :words WHERE id = :partition_id;
 
--- all_partitions: of a kind
-SELECT id, scope, owner_id, items, words FROM shelves WHERE kind = :kind AND items > 0 ORDER BY id;
-
--- partitions_of_owners: of a kind, for owners given as JSON [[scope, owner_id], …]
-SELECT s.id, s.scope, s.owner_id, s.items, s.words
-  FROM json_each(:owners) j
-  CROSS JOIN shelves s ON s.kind = :kind AND s.scope = j.value ->> 0 AND s.owner_id = j.value ->> 1
- WHERE s.items > 0 ORDER BY s.id;
-
 -- find_terms: the ids of words in partitions, both given as JSON lists
-SELECT t.term, t.id, t.items
+SELECT t.term, t.id, t.items, t.shelf_id
   FROM json_each(:words) w
   CROSS JOIN json_each(:partition_ids) s
   CROSS JOIN terms t ON t.term = w.value AND t.shelf_id = s.value;
@@ -63,21 +54,21 @@ SELECT t.term, t.id, t.items
 SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN terms t ON t.term = w.value;
 
 -- postings: the items in which a word occurs, newest first, up to a limit
-SELECT seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
+SELECT term_id, seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 
 -- postings_between: the same for a range of item ids
-SELECT seq, times, words FROM postings WHERE term_id = :term_id AND seq BETWEEN :first AND :last
+SELECT term_id, seq, times, words FROM postings WHERE term_id = :term_id AND seq BETWEEN :first AND :last
  ORDER BY seq DESC LIMIT :most;
 
 -- postings_of_many: the same for a word with an id in each of many partitions, given as a JSON list
-SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
+SELECT p.term_id, p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value
  ORDER BY p.seq DESC LIMIT :most;
 
--- every_posting_of_many: the same without a limit, in any order
-SELECT p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value;
+-- postings_of_terms: every posting of some terms, given as a JSON list, term by term
+SELECT p.term_id, p.seq, p.times, p.words FROM json_each(:term_ids) j CROSS JOIN postings p ON p.term_id = j.value;
 
 -- postings_among: the same, for items given as a JSON list
-SELECT p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:item_ids) j
+SELECT p.term_id, p.seq, p.times, p.words FROM json_each(:term_ids) t CROSS JOIN json_each(:item_ids) j
  CROSS JOIN postings p ON p.term_id = t.value AND p.seq = j.value;
 
 -- set_length: of an item that is indexed again, and its partition

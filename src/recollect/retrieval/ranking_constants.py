@@ -1,0 +1,73 @@
+"""
+Every constant of the ranking, with its evidence.
+
+The tasks are those of benchmarks/; docs/how-it-works/retrieval.md says how they were used, and
+docs/log.md has the figures. *All questions* means that the second half of the questions is not an
+independent check of that constant. Code reads these as attributes of the module, so that a
+benchmark can change one for a run.
+"""
+
+from datetime import timedelta
+
+# Relevance: chosen on all questions of 15 tasks, in some sixty settings (log, 2026-11-15).
+VECTOR_WEIGHT = 0.05  # for each standard deviation above the mean similarity
+CHUNK_PENALTY = 0.5  # standard deviations for each doubling of chunks
+WORD_WEIGHT = 0.29
+WORD_SHARE_POWER = 1.3  # half of the best BM25 counts for less than half
+MIN_WORD_TRUST = 0.2  # if many records match equally well
+TRUST_RANK = 10  # the best match is compared with the one at this rank
+LENGTH_POWER = 0.3  # of a record's length, relative to the short records among the candidates
+SHORT_QUANTILE = 0.25  # share of the candidates that are at most as long as a short one
+PRECEDING_WEIGHT = 0.15
+NEIGHBOUR_BONUS = 0.022  # for each neighbour among the best
+NEIGHBOUR_TOP = 10  # how many count as the best
+SPEAKER_BONUS = 0.12  # for messages of the speaker the query asks about; LongMemEval, first half
+MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
+
+# Order of equally relevant memories: too little to put a weak one before a strong one.
+TIEBREAK_WEIGHT = 0.02  # of scope, of recency and of confidence, each
+OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
+
+# Threshold: chosen on one half of the unrelated questions, confirmed on the other; but
+# UNKNOWN_NAMES_PENALTY was chosen on both (benchmarks/results/refusals.md).
+MIN_SCORE = 0.39  # of the best candidate
+SLACK = 0.25  # subtracted for all candidates once one has passed
+MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
+MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself
+COVERAGE_BONUS = 0.15  # for a candidate that has every word of the query
+LONG_DOCUMENT_BONUS = 0.09  # several chunks: only a part answers, so the similarity is lower
+# A long query mentions several things, and no record is close to all of them. From
+# SHORT_QUERY_WORDS on the threshold falls; at LONG_QUERY_WORDS it is lower by LONG_QUERY_DISCOUNT.
+SHORT_QUERY_WORDS, LONG_QUERY_WORDS, LONG_QUERY_DISCOUNT = 16, 30, 0.13
+UNKNOWN_NAMES_PENALTY = 0.06  # added if the names in the query occur nowhere in the store
+# Words alone can be enough: an embedder understands little of an identifier.
+FULL_COVERAGE = 0.99  # of the query's weight
+HIGH_COVERAGE, HIGH_COVERAGE_SIMILARITY = 0.8, 0.2
+
+# Memories of other projects (ADR 7): so high that nothing unrelated was returned in the trials.
+OTHER_MIN_COVERAGE = 0.75  # of the query's word weight
+OTHER_MIN_WORDS = 3
+OTHER_MIN_SIMILARITY = 0.45
+OTHER_MAX_MATCHES = 50
+# Enough: what covers the query has its rarest words, and their postings are read first.
+OTHER_MAX_POSTINGS = 3_000
+
+# A time in the query: chosen on generated questions about times (benchmarks/results/by_time.md).
+TIME_BOOST = 0.15  # added to a score if the query also names a topic
+SESSION_BOOST = 0.05  # less, because "our previous chat" is often just an earlier one
+SESSION_GAP = timedelta(minutes=30)  # without any memory: what follows is another session
+MAX_MOMENTS = 100_000  # to count sessions among; with more, a query names no session
+
+# Conflicting facts: chosen on every fifth scope of letta-update and on factcons-6k (log).
+CONFLICT_TOP = 10  # how many of the best are compared
+CONFLICT_MAX_CHARS = 300  # of a statement; a longer text says several things
+CONFLICT_MAX_SCORE_GAP = 0.3
+CONFLICT_MIN_VECTOR_SIMILARITY = 0.45  # below this, two statements are not compared
+CONFLICT_MIN_SIMILARITY_SAME_NAMES = 1.55  # of two statements about the same names
+CONFLICT_MIN_SIMILARITY = 2.2  # of any two statements
+
+# Skills: few and short, so words are shares of the query and similarities are not normalised.
+# Chosen by hand on the bundled skills.
+SKILL_WORD_WEIGHT = 0.4
+SKILL_VECTOR_WEIGHT = 0.6
+SKILL_MIN_SIMILARITY = 0.25  # of a skill that shares no word with the query

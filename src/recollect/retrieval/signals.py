@@ -1,0 +1,245 @@
+"""
+The signals of a ranking: each scores a candidate, has a weight, and can describe itself.
+
+Rank fusion loses how certain each index is, and with equal weights it drifts to the mean of the two
+(docs/how-it-works/retrieval.md). So scores are fused, each on a scale on which a difference means
+something, and each weighted by how far it can be trusted:
+
+vectors     the similarity of a record's best chunk, in standard deviations above the mean
+            similarity of the store. Models and stores differ in what is similar; the deviation
+            accounts for that. A record of many chunks needs more: the best of many is similar by
+            chance.
+words       BM25 as a share of the best match, times how far the best match stands out: if ten
+            records match about equally well, words do not distinguish them. A record of many chunks
+            among short ones shares words by chance: its share counts for less.
+preceding   the word score of the record just before: an answer leaves out the words of its
+            question. A record of many chunks leaves out less, so this counts for less.
+speaker     for messages of the speaker the query asks about.
+scope, recency, confidence   decide between equally relevant memories.
+
+A list of signals is all that a pipeline knows about scores: the parts of a hit, its explanation and
+its score come from the same list.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import log2
+
+from recollect.domain.memory import HALF_LIFE
+from recollect.domain.scope import Scope
+from recollect.retrieval import ranking_constants as constants
+from recollect.store.search_index import Candidate, SimilarityStats
+
+SHOWN_WORDS = 6
+
+
+def _nothing(_candidate: Candidate) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signal:
+    """One reason to rank a candidate higher."""
+
+    name: str
+    weight: float
+    score: Callable[[Candidate], float]  # times the weight, it is added to the relevance
+    part: Callable[[Candidate], float] | None = None  # shown, between 0 and 1; None: not shown
+    describe: Callable[[Candidate], str] = _nothing  # for the explanation; '' says nothing
+
+
+@dataclass(frozen=True)
+class WordScale:
+    """The scale of the word scores of some candidates."""
+
+    best: float  # the highest BM25
+    trust: float  # from MIN_WORD_TRUST to 1: how far the best match stands out
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "WordScale":
+        """Return the scale of *candidates*."""
+        scores = [match.score if (match := c.word_match) else 0.0 for c in candidates]
+        descending = sorted(scores, reverse=True)
+        best = descending[0] if descending else 0.0
+        if best <= 0:
+            return cls(0.0, 0.0)
+        rank = constants.TRUST_RANK
+        others = descending[rank - 1] if len(descending) >= rank else 0.0
+        least = constants.MIN_WORD_TRUST
+        return cls(best, least + (1 - least) * (1 - others / best))
+
+    def share(self, candidate: Candidate) -> float:
+        """Return the word score of *candidate* as a share of the best one."""
+        match = candidate.word_match
+        return match.score / self.best if match and self.best else 0.0
+
+
+def index_signals(candidates: Sequence[Candidate], stats: SimilarityStats) -> list[Signal]:
+    """Return the signals of both indexes, on the scale of *candidates*."""
+    scale = WordScale.of(candidates)
+    chunk_count = _chunk_counter(candidates)
+    counts = sorted(map(chunk_count, candidates))
+    short = counts[int(constants.SHORT_QUANTILE * len(counts))] if counts else 1.0
+
+    def words(candidate: Candidate) -> float:
+        share: float = scale.share(candidate) ** constants.WORD_SHARE_POWER
+        length: float = max(chunk_count(candidate) / short, 1.0) ** constants.LENGTH_POWER
+        return scale.trust * share / length
+
+    def preceding(candidate: Candidate) -> float:
+        if not scale.best:
+            return 0.0
+        return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
+
+    signals = [
+        Signal(
+            name="keyword",
+            weight=constants.WORD_WEIGHT,
+            score=words,
+            part=scale.share,
+            describe=_describe_words,
+        ),
+        Signal(name="preceding", weight=constants.PRECEDING_WEIGHT, score=preceding),
+    ]
+    return [*signals, _vector_signal(candidates, scale, stats)]
+
+
+def _vector_signal(
+    candidates: Sequence[Candidate], scale: WordScale, stats: SimilarityStats
+) -> Signal:
+    deviations = {c.record.id: _deviation(c, stats) for c in candidates if c.vector_match}
+    # A record not embedded yet gets the mean of those that match words.
+    embedded = [c for c in candidates if c.vector_match]
+    matching = [c for c in embedded if scale.share(c) > 0] or embedded
+    mean = sum(deviations[c.record.id] for c in matching) / len(matching) if matching else 0.0
+    return Signal(
+        name="semantic",
+        weight=constants.VECTOR_WEIGHT,
+        score=lambda candidate: deviations.get(candidate.record.id, mean),
+        part=similarity,
+        describe=_describe_similarity,
+    )
+
+
+def speaker_signal(role: str) -> Signal:
+    """Return the signal for messages of the speaker that the query asks about; '' for none."""
+    return Signal(
+        name="speaker",
+        weight=constants.SPEAKER_BONUS,
+        score=lambda candidate: float(candidate.record.role == role),
+    )
+
+
+def tiebreak_signals(asked_at: datetime) -> list[Signal]:
+    """Return the signals that decide between equally relevant memories."""
+
+    def recency(candidate: Candidate) -> float:
+        record = candidate.record
+        assert record.at is not None  # as every memory has
+        assert record.type is not None
+        age_s = max((asked_at - record.at).total_seconds(), 0.0)
+        half_life_s: float = HALF_LIFE[record.type].total_seconds()
+        return float(0.5 ** (age_s / half_life_s))
+
+    def describe_age(candidate: Candidate) -> str:
+        assert candidate.record.at is not None
+        return f"observed {_age((asked_at - candidate.record.at).days)}"
+
+    def confidence(candidate: Candidate) -> float:
+        return candidate.record.confidence
+
+    weight = constants.TIEBREAK_WEIGHT
+    return [
+        Signal(
+            name="scope",
+            weight=weight,
+            score=_scope_score,
+            part=_scope_score,
+            describe=_describe_origin,
+        ),
+        Signal(name="recency", weight=weight, score=recency, part=recency, describe=describe_age),
+        Signal(
+            name="confidence",
+            weight=weight,
+            score=confidence,
+            part=confidence,
+            describe=_describe_confidence,
+        ),
+    ]
+
+
+def similarity(candidate: Candidate) -> float:
+    """Return the similarity of *candidate* to the query, between 0 and 1."""
+    match = candidate.vector_match
+    return min(max(match.similarity, 0.0), 1.0) if match else 0.0
+
+
+def _deviation(candidate: Candidate, stats: SimilarityStats) -> float:
+    """Return the standard deviations above the mean similarity, less the chunk penalty."""
+    match = candidate.vector_match
+    assert match is not None
+    deviation = (match.similarity - stats.mean) / stats.stdev
+    return deviation - constants.CHUNK_PENALTY * log2(max(match.chunk_count, 1))
+
+
+def _chunk_counter(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:
+    """Return a function: the number of chunks; of a record not embedded yet, the others' mean."""
+    measured = [max(c.vector_match.chunk_count, 1) for c in candidates if c.vector_match]
+    mean = sum(measured) / len(measured) if measured else 1.0
+
+    def chunk_count(candidate: Candidate) -> float:
+        match = candidate.vector_match
+        return mean if match is None else float(max(match.chunk_count, 1))
+
+    return chunk_count
+
+
+def _scope_score(candidate: Candidate) -> float:
+    owner = candidate.record.owner
+    if candidate.reached != "visible" or owner is None:
+        return 0.0
+    return 0.5 if owner.scope is Scope.GLOBAL else 1.0
+
+
+def _describe_words(candidate: Candidate) -> str:
+    if candidate.word_match is None:
+        return ""
+    words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:SHOWN_WORDS])
+    more = len(candidate.word_match.words) - SHOWN_WORDS
+    return f"matches {words}" + (f" and {more} more words" if more > 0 else "")
+
+
+def _describe_similarity(candidate: Candidate) -> str:
+    value = candidate.vector_match.similarity if candidate.vector_match else 0.0
+    return f"its meaning is {_closeness(value)} (similarity {value:.2f})" if value > 0 else ""
+
+
+def _describe_origin(candidate: Candidate) -> str:
+    if candidate.reached == "linked":
+        return "of another project, linked to this one"
+    if candidate.reached == "relevant":
+        return "of another project, shown because it clearly answers the question"
+    assert candidate.record.owner is not None
+    return f"{candidate.record.owner.scope} memory"
+
+
+def _describe_confidence(candidate: Candidate) -> str:
+    confidence = candidate.record.confidence
+    return f"confidence {confidence:.2f}" if confidence < 1 else ""
+
+
+def _closeness(value: float) -> str:
+    if value >= 0.6:
+        return "very close"
+    return "close" if value >= 0.4 else "somewhat related"
+
+
+def _age(days: int) -> str:
+    if days < 0:
+        return "at a later time"
+    if days < 1:
+        return "today"
+    if days < 60:
+        return f"{days} day{'s' if days > 1 else ''} ago"
+    return f"{days // 30} months ago" if days < 730 else f"{days // 365} years ago"

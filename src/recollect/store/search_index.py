@@ -1,0 +1,169 @@
+"""
+The search index: one call returns candidates, each scored by its words and by its vector.
+
+Records are known by their text id. How an index finds them (partitions, integer ids, bit codes, how
+many it reads until enough pass the filters) stays below this interface. The index is derived from
+the canonical rows and can be rebuilt from them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from recollect.domain.conversation import MessageFilters, Role
+from recollect.domain.memory import MemoryType
+from recollect.domain.retrieval import Filters
+from recollect.domain.scope import ItemKind, Owner, Scope
+
+if TYPE_CHECKING:
+    # For the type checker only: a process that compares no vectors never loads NumPy.
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class QueryVector:
+    """The embedding of a query, and the model whose vectors it may be compared with."""
+
+    model_id: int
+    values: "NDArray[np.float32]"
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """How a record matches the words of a query."""
+
+    score: float  # BM25
+    words: tuple[str, ...]  # of the query, as it spells them
+    weight: float  # the sum of the matched words' idf
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMatch:
+    """The similarity of a record's most similar chunk to the query, and its number of chunks."""
+
+    similarity: float
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityStats:
+    """Mean and standard deviation of the similarity of a sample of records to the query."""
+
+    mean: float
+    stdev: float
+    sample_size: int = 0
+
+
+NO_STATS = SimilarityStats(0.0, 1.0)  # if no vectors are compared
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRecord:
+    """What ranking needs of a record; cheaper to read than the whole record."""
+
+    id: str
+    sequence: int  # grows with each record that is added; of equal records the newer comes first
+    owner: Owner | None = None  # of a memory
+    at: datetime | None = None  # when a memory was observed, or a message said
+    session_id: str | None = None  # of a memory
+    type: MemoryType | None = None
+    confidence: float = 1.0
+    role: Role | None = None  # of a message
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that may answer a query, with its match in each index."""
+
+    record: IndexedRecord
+    word_match: WordMatch | None = None
+    vector_match: VectorMatch | None = None
+    coverage: float = 0.0  # share of the query's word weight that it matches
+    reached: str = "visible"
+    preceding_score: float = 0.0  # BM25 of the record said or written just before it
+    preceding_id: str | None = None  # the id of that record
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherOwners:
+    """Which records of owners that a query may not see are returned nevertheless."""
+
+    scopes: frozenset[Scope]
+    min_coverage: float  # share of the query's word weight
+    min_words: int
+    max_matches: int
+    max_postings: int  # read of the index: what covers the query has its rarest words
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexQuery:
+    """What is searched for, and which records may be returned."""
+
+    kind: ItemKind
+    text: str  # '' to search by the vector alone
+    vector: QueryVector | None
+    owners: Sequence[Owner] | None  # None: every owner
+    limit: int  # how many the caller returns; more candidates are found, to rank the best of them
+    filters: Filters | MessageFilters | None = None
+    scopes: frozenset[Scope] = frozenset(Scope)
+    ids: Collection[str] | None = None  # only these records
+    within_time_range: bool = False  # search only records of the filters' time, if they are few
+    use_preceding: bool = False
+    others: OtherOwners | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The candidates of a query, the oldest record first, and what the index says about it."""
+
+    candidates: list[Candidate]
+    similarity_stats: SimilarityStats = NO_STATS
+    unknown_words: tuple[str, ...] = ()  # words of the query that occur in no visible record
+    others: list[Candidate] = field(default_factory=list)  # of other owners
+
+
+class SearchIndex(Protocol):
+    """The words and vectors of all searchable records."""
+
+    def search(self, query: IndexQuery) -> SearchResult:
+        """Return what either index finds, each candidate scored by both."""
+
+    def match(self, query: IndexQuery, ids: Collection[str]) -> SearchResult:
+        """Return how some records match, whatever their owners; those that pass the filters."""
+
+    def neighbours(
+        self,
+        text: str,
+        owners: Sequence[Owner],
+        *,
+        limit: int,
+        model_id: int | None = None,
+        like: str = "",
+        also: Collection[str] = (),
+    ) -> Mapping[str, float | None]:
+        """
+        Return memories of *owners* that resemble a text, by id, with their similarity if known.
+
+        They are the *limit* that share most words with *text*, those of *also*, and the *limit*
+        nearest to the vector that the model gave the memory *like*.
+        """
+
+    def pairwise_similarities(
+        self, model_id: int, candidates: Sequence[IndexedRecord]
+    ) -> Mapping[tuple[str, str], float]:
+        """Return the similarity of each ordered pair of ids, by the records' first chunks."""
+
+    def records(self, ids: Sequence[str], filters: Filters) -> list[IndexedRecord]:
+        """Return what ranking needs of some memories, of those that pass the filters."""
+
+    def timeline(self, query: IndexQuery, *, limit: int) -> list[tuple[datetime, str]] | None:
+        """
+        Return when the memories that *query* may return were observed, oldest first.
+
+        None if there are more than *limit*.
+        """
+
+    def drop(self, kind: ItemKind, owner: Owner) -> int:
+        """Remove all records of a kind and an owner from the index; return how many there were."""

@@ -1,0 +1,401 @@
+"""
+Search in SQLite: find candidates by words and by vectors, and score each by both.
+
+Both indexes return only items of visible partitions that pass the filters of the query. Each index
+is asked for its best hundred or so; if too few of them pass, it is asked for more. So a narrow
+filter still finds enough, and a wide one costs one round. What one index finds is scored by the
+other too: an item with a similar vector gets its word score although a hundred others match more
+words. If only few items can pass at all (a time range), only those are searched.
+
+An item is a searchable record, known to the indexes by an integer. Those integers, partitions and
+bit codes are not known above this file: candidates have the text ids of their records.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+import apsw
+
+from recollect.clock import from_micros
+from recollect.domain.conversation import MessageFilters
+from recollect.domain.memory import Status
+from recollect.domain.retrieval import Filters
+from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.search_index import (
+    NO_STATS,
+    Candidate,
+    IndexedRecord,
+    IndexQuery,
+    OtherOwners,
+    QueryVector,
+    SearchResult,
+    VectorMatch,
+    WordMatch,
+)
+from recollect.store.sqlite import query_loader
+from recollect.store.sqlite.item_records import (
+    ItemRecords,
+    memory_filter_values,
+    time_range_values,
+)
+from recollect.store.sqlite.row_conversion import fetch_all, to_json
+from recollect.store.sqlite.vector_index import SqliteVectorIndex
+from recollect.store.sqlite.word_index import (
+    POSTINGS_BUDGET,
+    Postings,
+    QueryWord,
+    SqliteWordIndex,
+    WordMatches,
+)
+from recollect.store.values import Partition
+
+T = TypeVar("T")
+
+MIN_CANDIDATES = 100  # of each index that pass the filters, however few are to be returned
+OVERFETCH = 1.2  # factor on the first request, since some may not pass the filters
+MIN_GROWTH, MAX_GROWTH = 1.5, 20.0  # factor from one request to the next
+MAX_FETCH = 100_000
+RESTRICT_BELOW = 5_000  # if a time range leaves fewer items, only those are searched
+NO_ITEM = -1
+
+_SQL = query_loader.load("search_index")
+_EVERY_STATUS = Filters(statuses=frozenset(Status))
+_SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
+_PRECEDING = {ItemKind.MEMORY: "memory_preceding", ItemKind.MESSAGE: "message_preceding"}
+
+
+class SqliteSearchIndex:
+    """See `recollect.store.search_index.SearchIndex`."""
+
+    def __init__(
+        self, db: apsw.Connection, word_index: SqliteWordIndex, vectors: SqliteVectorIndex
+    ) -> None:
+        self._db = db
+        self._words = word_index
+        self._vectors = vectors
+
+    def search(self, query: IndexQuery) -> SearchResult:
+        partitions, other_partitions = self._partitions(query)
+        records = ItemRecords(self._db, query.kind, query.filters, query.ids)
+        among = self._few_items(query, partitions) if query.within_time_range else None
+        fetcher = _Fetcher(records, max(MIN_CANDIDATES, query.limit), {})
+        by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
+        words, other_words = self._words.find_query_words(
+            query.text, (partitions, other_partitions)
+        )
+        plans = [] if among is not None else [(words, POSTINGS_BUDGET)]
+        if query.others is not None:
+            plans.append((other_words, query.others.max_postings))
+        postings = self._words.read_postings(plans)
+        by_words, result = self._search_words(words, postings, fetcher, among, by_vector)
+        stats = NO_STATS
+        if query.vector is not None:
+            unseen = [item_id for item_id in by_words if item_id not in by_vector]
+            by_vector |= self._vectors.similarities(
+                query.vector, unseen, partitions, records.without_vectors
+            )
+            stats = self._vectors.similarity_stats(query.vector, partitions)
+        candidates = self._candidates(query, fetcher.passed, by_words, by_vector, result)
+        if query.others is None:
+            return SearchResult(candidates, stats, result.unknown_words)
+        others = self._find_others(query, query.others, other_words, postings)
+        return SearchResult(candidates, stats, result.unknown_words, others)
+
+    def match(self, query: IndexQuery, ids: Collection[str]) -> SearchResult:
+        items = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(sorted(ids))}))
+        item_ids = sorted(item_id for _, item_id in items)
+        if not item_ids:
+            return SearchResult([])
+        visible, _ = self._partitions(replace(query, others=None))
+        records = ItemRecords(self._db, query.kind, query.filters, query.ids)
+        records.load(item_ids)
+        by_vector = self._similarities(query.vector, item_ids, records)
+        candidates = []
+        for item_id in item_ids:
+            record = records.record(item_id)
+            if record is None:
+                continue
+            own = [] if record.owner is None else self._read_partitions(query.kind, [record.owner])
+            known_ids = {partition.id for partition in visible}
+            searched = visible + [other for other in own if other.id not in known_ids]
+            [words] = self._words.find_query_words(query.text, [searched])
+            result = self._words.match_item(words, item_id)
+            match = result.matches.get(item_id)
+            candidates.append(
+                Candidate(record, match, by_vector.get(item_id), _coverage(match, result))
+            )
+        return SearchResult(candidates)
+
+    def neighbours(
+        self,
+        text: str,
+        owners: Sequence[Owner],
+        *,
+        limit: int,
+        model_id: int | None = None,
+        like: str = "",
+        also: Collection[str] = (),
+    ) -> Mapping[str, float | None]:
+        partitions = self._read_partitions(ItemKind.MEMORY, owners)
+        [words] = self._words.find_query_words(text, [partitions])
+        postings = self._words.read_postings([(words, POSTINGS_BUDGET)])
+        item_ids = set(self._words.match(words, postings, limit=limit).matches)
+        named = {"ids": to_json(sorted({*also, like}))}
+        items = dict(fetch_all(self._db.execute(_SQL["items_of"], named)))
+        liked = items.pop(like, None) if like not in also else items.get(like)
+        item_ids.update(items.values())
+        records = ItemRecords(self._db, ItemKind.MEMORY, _EVERY_STATUS)
+        similarities: dict[int, float] = {}
+        values = None
+        if model_id is not None and liked is not None:
+            values = self._vectors.first_vector(model_id, liked)
+        if model_id is not None and values is not None:
+            vector = QueryVector(model_id, values)
+            near = self._vectors.nearest(
+                vector, partitions, limit=limit, without_vectors=records.without_vectors
+            )
+            near |= self._similarities(vector, sorted(item_ids), records)
+            similarities = {item_id: match.similarity for item_id, match in near.items()}
+        every_id = sorted({*item_ids, *similarities})
+        records.load(every_id)
+        rows = ((item_id, records.record(item_id)) for item_id in every_id)
+        return {record.id: similarities.get(item_id) for item_id, record in rows if record}
+
+    def pairwise_similarities(
+        self, model_id: int, candidates: Sequence[IndexedRecord]
+    ) -> Mapping[tuple[str, str], float]:
+        ids = {record.sequence: record.id for record in candidates}
+        pairs = self._vectors.pairwise_similarities(model_id, list(ids))
+        return {(ids[a], ids[b]): similarity for (a, b), similarity in pairs.items()}
+
+    def records(self, ids: Sequence[str], filters: Filters) -> list[IndexedRecord]:
+        items = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(list(ids))}))
+        records = ItemRecords(self._db, ItemKind.MEMORY, filters)
+        records.load(item_id for _, item_id in items)
+        return [record for _, item_id in items if (record := records.record(item_id)) is not None]
+
+    def timeline(self, query: IndexQuery, *, limit: int) -> list[tuple[datetime, str]] | None:
+        partitions, _ = self._partitions(replace(query, others=None))
+        rows = self._timeline(query.filters, partitions, limit)
+        if rows is None:
+            return None
+        return [(from_micros(observed_at), memory_id) for observed_at, _, memory_id in rows]
+
+    def drop(self, kind: ItemKind, owner: Owner) -> int:
+        return self._words.drop_partition(kind, owner)
+
+    def _timeline(
+        self, filters: Any, partitions: Sequence[Partition], limit: int
+    ) -> list[tuple[int, int, str]] | None:
+        """Return time, item and id of the memories in *partitions*; None if more than *limit*."""
+        owners = _owners_json([partition.owner for partition in partitions])
+        values = memory_filter_values(filters) | {"owners": owners, "limit": limit + 1}
+        rows = sorted(fetch_all(self._db.execute(_SQL["timeline"], values)))
+        return None if len(rows) > limit else rows
+
+    def _partitions(self, query: IndexQuery) -> tuple[list[Partition], list[Partition]]:
+        """Return the partitions that *query* may see, and those of other owners that it asks."""
+        if query.others is None:
+            visible = self._read_partitions(query.kind, query.owners)
+            return [part for part in visible if part.owner.scope in query.scopes], []
+        every = self._read_partitions(query.kind, None)
+        owners = None if query.owners is None else set(query.owners)
+        visible = [part for part in every if owners is None or part.owner in owners]
+        others = [part for part in every if owners is not None and part.owner not in owners]
+        return (
+            [part for part in visible if part.owner.scope in query.scopes],
+            [part for part in others if part.owner.scope in query.others.scopes],
+        )
+
+    def _read_partitions(self, kind: ItemKind, owners: Sequence[Owner] | None) -> list[Partition]:
+        values: dict[str, Any] = {"kind": kind.value}
+        if owners is None:
+            rows = self._db.execute(_SQL["all_partitions"], values)
+        else:
+            values["owners"] = _owners_json(owners)
+            rows = self._db.execute(_SQL["partitions_of_owners"], values)
+        return [
+            Partition(partition_id, Owner(_SCOPES[scope], owner_id), item_count, word_count, newest)
+            for partition_id, scope, owner_id, item_count, word_count, newest in rows
+        ]
+
+    def _few_items(self, query: IndexQuery, partitions: Sequence[Partition]) -> list[int] | None:
+        """Return the items of the filters' time range or conversation; None if they are many."""
+        if isinstance(query.filters, Filters):
+            rows = self._timeline(query.filters, partitions, RESTRICT_BELOW)
+            return None if rows is None else [item_id for _, item_id, _ in rows]
+        if not isinstance(query.filters, MessageFilters):
+            return None
+        filters = query.filters
+        values: dict[str, Any] = time_range_values(filters) | {"limit": RESTRICT_BELOW + 1}
+        owner = query.owners[0] if query.owners else None
+        if filters.conversation_id is not None:
+            name, values = (
+                "few_of_conversation",
+                values | {"conversation_id": filters.conversation_id},
+            )
+        elif owner is not None and owner.scope is Scope.AGENT and (filters.since or filters.until):
+            name, values = "few_of_agent", values | {"agent_id": owner.id}
+        else:
+            return None
+        item_ids = [row[0] for row in self._db.execute(_SQL[name], values)]
+        return None if len(item_ids) > RESTRICT_BELOW else item_ids
+
+    def _search_vectors(
+        self,
+        vector: QueryVector | None,
+        partitions: Sequence[Partition],
+        fetcher: "_Fetcher",
+        among: Sequence[int] | None,
+    ) -> dict[int, VectorMatch]:
+        if vector is None:
+            return {}
+        total = sum(part.item_count for part in partitions) if among is None else len(among)
+
+        def search(limit: int) -> Mapping[int, VectorMatch]:
+            return self._vectors.nearest(
+                vector,
+                partitions,
+                limit=limit,
+                without_vectors=fetcher.records.without_vectors,
+                among=among,
+            )
+
+        return fetcher.fetch(search, lambda: total)
+
+    def _search_words(
+        self,
+        words: Sequence[QueryWord],
+        postings: Postings,
+        fetcher: "_Fetcher",
+        among: Sequence[int] | None,
+        also: Collection[int],
+    ) -> tuple[dict[int, WordMatch], WordMatches]:
+        """Return the word matches by item, those of *also* included, and the last raw result."""
+        result = WordMatches({}, 0.0, 0)
+
+        def search(limit: int) -> Mapping[int, WordMatch]:
+            nonlocal result
+            if among is None:
+                result = self._words.match(words, postings, limit=limit, also=also)
+            else:
+                result = self._words.match_among(words, among, limit=limit, also=also)
+            return dict(islice(result.matches.items(), limit))
+
+        matches = fetcher.fetch(search, lambda: result.match_count)
+        extra = {item_id: match for item_id, match in result.matches.items() if item_id in also}
+        return matches | extra, result
+
+    def _candidates(
+        self,
+        query: IndexQuery,
+        passed: Mapping[int, IndexedRecord],
+        by_words: Mapping[int, WordMatch],
+        by_vector: Mapping[int, VectorMatch],
+        result: WordMatches,
+    ) -> list[Candidate]:
+        before: dict[int, tuple[int, str]] = {}
+        if query.use_preceding and result.scores:
+            values = {"item_ids": to_json(list(passed))}
+            rows = self._db.execute(_SQL[_PRECEDING[query.kind]], values)
+            before = {item_id: (preceding, id_) for item_id, preceding, id_ in rows}
+        candidates = []
+        for item_id, record in sorted(passed.items()):
+            preceding, preceding_id = before.get(item_id, (NO_ITEM, None))
+            match = by_words.get(item_id)
+            candidates.append(
+                Candidate(
+                    record,
+                    match,
+                    by_vector.get(item_id),
+                    _coverage(match, result),
+                    preceding_score=result.scores.get(preceding, 0.0),
+                    preceding_id=preceding_id,
+                )
+            )
+        return candidates
+
+    def _find_others(
+        self,
+        query: IndexQuery,
+        others: OtherOwners,
+        words: Sequence[QueryWord],
+        postings: Postings,
+    ) -> list[Candidate]:
+        """Return the records of other owners that have enough words of the query."""
+        if not words:
+            return []
+        result = self._words.match(
+            words, postings, limit=others.max_matches, budget=others.max_postings
+        )
+        strong = {
+            item_id: match
+            for item_id, match in result.matches.items()
+            if len(match.words) >= others.min_words
+            and _coverage(match, result) >= others.min_coverage
+        }
+        if not strong:
+            return []
+        records = ItemRecords(self._db, query.kind, query.filters)
+        records.load(strong)
+        by_vector = self._similarities(query.vector, list(strong), records)
+        rows = ((item_id, records.record(item_id)) for item_id in strong)
+        return [
+            Candidate(record, strong[id_], by_vector.get(id_), _coverage(strong[id_], result))
+            for id_, record in rows
+            if record is not None
+        ]
+
+    def _similarities(
+        self, vector: QueryVector | None, item_ids: Sequence[int], records: ItemRecords
+    ) -> Mapping[int, VectorMatch]:
+        if vector is None:
+            return {}
+        return self._vectors.similarities(vector, item_ids, (), records.without_vectors)
+
+
+@dataclass(frozen=True)
+class _Fetcher:
+    """Fetches from an index until enough results pass the filters; collects what passed."""
+
+    records: ItemRecords
+    min_count: int
+    passed: dict[int, IndexedRecord]
+
+    def fetch(
+        self, search: Callable[[int], Mapping[int, T]], total: Callable[[], int]
+    ) -> dict[int, T]:
+        """Call *search* with growing limits until enough results pass, or all were seen."""
+        limit, previous = int(self.min_count * OVERFETCH), -1
+        while True:
+            results = search(limit)
+            self.records.load(results)
+            rows = ((item_id, self.records.record(item_id)) for item_id in results)
+            passed = {item_id: record for item_id, record in rows if record is not None}
+            # A higher limit only helps while it brings more. In the vector index the chunks of one
+            # item may fill a round, so fewer results than the limit need not be all of them.
+            exhausted = len(results) in (previous, total()) or limit >= MAX_FETCH
+            if len(passed) >= self.min_count or exhausted:
+                self.passed.update(passed)
+                return {item_id: match for item_id, match in results.items() if item_id in passed}
+            if len(results) < limit:
+                limit, previous = 5 * limit, len(results)
+            else:
+                limit, previous = int(limit * self._growth(len(passed))), -1
+
+    def _growth(self, passed: int) -> float:
+        """Return the factor for the next limit, if the same share of results passes."""
+        needed = OVERFETCH * self.min_count / max(passed, 1)
+        return min(max(needed, MIN_GROWTH), MAX_GROWTH)
+
+
+def _coverage(match: WordMatch | None, result: WordMatches) -> float:
+    """Return the share of the query's word weight that *match* has."""
+    return match.weight / result.query_weight if match and result.query_weight > 0 else 0.0
+
+
+def _owners_json(owners: Sequence[Owner]) -> str:
+    return to_json([[owner.scope.value, owner.id] for owner in owners])
