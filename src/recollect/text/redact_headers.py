@@ -7,9 +7,9 @@ Their place makes them secrets: after `Authorization:`, between `://user:` and `
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator, Mapping
 
+from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.redact_issued_keys import SecretSpan
 from recollect.text.redact_values import is_known_non_secret, is_ordinary_word, looks_random
 from recollect.text.redaction_word_lists import COOKIE_ATTRIBUTES
@@ -89,14 +89,14 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("masterauth", "option", r"masterauth\s+" + _ARGUMENT),
     ("webdav", "option", r"webdav\s+[^\n]{0,80}?\bpass\s+" + _ARGUMENT),
 )
-_COMPILED = {clue: (kind, re.compile(pattern)) for clue, kind, pattern in _PATTERNS}
+_COMPILED = {clue: (kind, LazyPattern(pattern)) for clue, kind, pattern in _PATTERNS}
 HEADER_CLUES = frozenset({*_COMPILED, "cookie"})
-_COOKIE = re.compile(r"(?i:cookie)[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<pairs>[^\r\n\"'\\]{4,4000})")
-_CURL_COOKIE = re.compile(
+_COOKIE = LazyPattern(r"(?i:cookie)[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<pairs>[^\r\n\"'\\]{4,4000})")
+_CURL_COOKIE = LazyPattern(
     r"curl\s[^\n|;&]{0,160}?(?:-b|--cookie)\s[\"']?(?P<pairs>[^\r\n\"'\\]{4,4000})"
 )
-_PAIR = re.compile(r"([\w.-]{1,64})=([^\s;,]{6,4000})")
-_URL_PLACEHOLDER = re.compile(
+_PAIR = LazyPattern(r"([\w.-]{1,64})=([^\s;,]{6,4000})")
+_URL_PLACEHOLDER = LazyPattern(
     r"^(?:[${%\[]|\*+$|(?i:x+|user|username|pass|passwd|password|pwd|secret|postgres|mysql|root"
     r"|guest|admin|example|changeme|token|your[-_]?\w*)$)"
 )

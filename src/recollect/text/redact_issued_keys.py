@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recollect.text.lazy_pattern import LazyPattern
+
 MIN_LENGTH = 16  # no issued key is shorter
 _MAX_LENGTH = 400  # of a key whose clue is not at its beginning
 
@@ -27,18 +29,18 @@ class KeyFormat:
 
     kind: str
     clues: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: LazyPattern
     before: int = 0
 
 
 def _prefixed(kind: str, rest: str, *prefixes: str) -> KeyFormat:
     """Return the format of keys with one of *prefixes*, followed by the pattern *rest*."""
     starts = "|".join(map(re.escape, prefixes))
-    return KeyFormat(kind, prefixes, re.compile(rf"(?<![A-Za-z0-9])(?:{starts}){rest}"))
+    return KeyFormat(kind, prefixes, LazyPattern(rf"(?<![A-Za-z0-9])(?:{starts}){rest}"))
 
 
 def _format(kind: str, clues: str, pattern: str, before: int = 0) -> KeyFormat:
-    return KeyFormat(kind, tuple(clues.split()), re.compile(pattern), before)
+    return KeyFormat(kind, tuple(clues.split()), LazyPattern(pattern), before)
 
 
 _ANY = r"[A-Za-z0-9_-]"
@@ -255,9 +257,9 @@ FORMATS: tuple[KeyFormat, ...] = (
 _BY_CLUE: tuple[tuple[str, KeyFormat], ...] = tuple(
     (clue, format_) for format_ in FORMATS for clue in format_.clues
 )
-_RUN = re.compile(r"[A-Za-z0-9_.+/=~:@$-]{13,}")
-_DIGIT = re.compile("[0-9]")
-_ORDINARY = re.compile(r"(?i)x{5}|\.{3}|your|example[-_]|placeholder|([a-z.])\1{7}|<|\*{3}")
+_RUN = LazyPattern(r"[A-Za-z0-9_.+/=~:@$-]{13,}")
+_DIGIT = LazyPattern("[0-9]")
+_ORDINARY = LazyPattern(r"(?i)x{5}|\.{3}|your|example[-_]|placeholder|([a-z.])\1{7}|<|\*{3}")
 
 
 def issued_keys(text: str) -> Iterator[SecretSpan]:

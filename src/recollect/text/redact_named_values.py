@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.redact_issued_keys import SecretSpan
 from recollect.text.redact_values import (
     is_known_non_secret,
@@ -36,13 +37,13 @@ NAME_CLUES = frozenset(
 _MAX_NAME = 48
 _WEAK_KEY_LENGTH = 16
 
-_NAME_WORD = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+")
+_NAME_WORD = LazyPattern(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+")
 _VALUE = (
     r"(?:\"(?P<double>(?:[^\"\\\n]|\\.){3,400})|'(?P<single>(?:[^'\\\n]|\\.){3,400})"
     r"|`(?P<back>[^`\\\n]{3,400})"
     r"|(?P<bare>[^\s\"'`,;\\<>][^\s\"'`,;\\<>]{3,399}))"
 )
-_ASSIGNED = re.compile(
+_ASSIGNED = LazyPattern(
     r"(?P<rest>[\w-]{0,24})"
     r"(?:(?P<op>[\"'`]?\]?[ \t]*"
     r"(?:=>|:=|->|→|:[ \t]*[A-Za-z][\w.\[\]|]{0,24}[ \t]*=(?!=)|[:=：＝](?!=)(?:\*\*)?)[ \t]*"
@@ -51,7 +52,7 @@ _ASSIGNED = re.compile(
     r")(?:[rbf](?=[\"']))?(?:\[\]byte\()?" + _VALUE + r"|[\"']?>(?P<xml>[^<>\s]{4,400})<)"
 )
 
-_WORDS_OF_LINE = re.compile(r"(?:[ ][a-z]{2,12}){1,12}(?=\s*$|\n|[\\\"'])")
+_WORDS_OF_LINE = LazyPattern(r"(?:[ ][a-z]{2,12}){1,12}(?=\s*$|\n|[\\\"'])")
 
 
 def named_values(text: str, positions: Mapping[str, list[int]]) -> Iterator[SecretSpan]:

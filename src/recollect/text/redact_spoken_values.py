@@ -9,6 +9,7 @@ without digits is a secret only if it cannot be said of a password ("the passwor
 import re
 from collections.abc import Iterator, Mapping
 
+from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.redact_issued_keys import SecretSpan
 from recollect.text.redact_values import is_known_non_secret, is_ordinary_word, looks_random
 from recollect.text.redaction_word_lists import OTHER_KEYS
@@ -57,48 +58,50 @@ _VERB = (
     r"|c['’]est|sera|était|sont|es|era|será|son|è|é|[-–—])(?:\s?:)?"
 )
 _GAP = r"(?P<gap>s?(?:\*\*|__)?(?:[ \u00a0]?,)?(?:[ \u00a0]+[^\s.,:;!?\"“„«=→]{1,24}){0,6}?)"
-_TOLD = re.compile(
+_TOLD = LazyPattern(
     rf"{_GAP}(?:[ \u00a0]*(?P<verb>{_VERB})[ \u00a0]+|[ \u00a0]*(?P<colon>[:=：＝?])[ \u00a0]*)"
     rf"(?:{_QUOTED}|{_BARE})"
 )
 _VERBS_BEFORE_ANY_WORD = ("è", "é")
-_CHANGED = re.compile(
+_CHANGED = LazyPattern(
     rf"{_GAP}[ \u00a0]+(?P<verb>to|auf|en|a|à|in|zu|from|von|de)[ \u00a0]+(?:{_QUOTED}|{_BARE})"
 )
-_CHANGE = re.compile(
+_CHANGE = LazyPattern(
     r"(?i)\b(?:chang|set\b|reset|updat|rotat|cambi|änder|geändert|setz|gesetzt|actualic|pus)"
 )
-_THEN = re.compile(r" (?:to|auf|en|a|à|zu) (?P<bare>[!#-&(-+\--:=?-\[\]-_a-~]{5,400})")
-_IS_KEY = re.compile(r" (?:is|was|ist|est|es):? [\"'`]?(?P<bare>[A-Za-z0-9]{16,400})(?![\w-])")
-_DIRECT = re.compile(rf"(?P<gap>)(?P<verb>)[ \u00a0]+(?![:=(\[])(?:{_QUOTED}|{_BARE})")
-_CJK_AFTER = re.compile(
+_THEN = LazyPattern(r" (?:to|auf|en|a|à|zu) (?P<bare>[!#-&(-+\--:=?-\[\]-_a-~]{5,400})")
+_IS_KEY = LazyPattern(r" (?:is|was|ist|est|es):? [\"'`]?(?P<bare>[A-Za-z0-9]{16,400})(?![\w-])")
+_DIRECT = LazyPattern(rf"(?P<gap>)(?P<verb>)[ \u00a0]+(?![:=(\[])(?:{_QUOTED}|{_BARE})")
+_CJK_AFTER = LazyPattern(
     r"(?P<gap>[^\s!-~。、，「『“：＝は是为為]{0,8})(?:[ \u3000]*"
     r"(?P<verb>は|が|を|是|为|為|改成|改为|设为|：|:|＝|=))?"
     rf"[ \u3000]*(?:{_QUOTED}|{_BARE})"
 )
-_LATIN_BEFORE = re.compile(
+_LATIN_BEFORE = LazyPattern(
     r"(?:^|[\s\"'`“„«(])(?P<bare>[^\s\"'`“„«»”(),]{6,})[\"'`”“»]?,?[ \u00a0]+"
     r"(?:is|as|ist|als|est|comme|es|como|that['’]s)[ ]+(?:[^\s.,;:!?]{1,12}[ ]+){0,3}"
     r"(?:[^\s.,;:!?]{1,12}-)?$"
 )
-_CJK_BEFORE = re.compile(r"(?P<bare>[!-~]{6,})(?:を|が|作为|作為|当作|是|做)(?:我的|新的|私の)?$")
-_LOGIN_AFTER = re.compile(
+_CJK_BEFORE = LazyPattern(r"(?P<bare>[!-~]{6,})(?:を|が|作为|作為|当作|是|做)(?:我的|新的|私の)?$")
+_LOGIN_AFTER = LazyPattern(
     r"[^\n/]{0,24}?[ :：]\s?(?P<user>[\w.@+-]{1,40})(?:\s?/\s?|:)(?P<bare>[^\s\"'`,;]{5,400})"
 )
-_PHRASE_AFTER = re.compile(
+_PHRASE_AFTER = LazyPattern(
     r"[ \t]*(?:is|:|=)[ \t]*[\"'“]?(?P<bare>(?:[a-z]{3,8}[ \t]+){11,23}[a-z]{3,8})"
 )
-_CODES_AFTER = re.compile(
+_CODES_AFTER = LazyPattern(
     r"(?:s| codes)?[ \t]*(?:are|is|:)[ \t]*(?P<bare>\w{4,12}(?:[ ,-]+\w{4,12}){0,11})"
 )
-_END_OF_CLAUSE = re.compile(
+_END_OF_CLAUSE = LazyPattern(
     r"[.!?。！,;，、)）]?(?:[\s\"'`”’»」』\\}\])]|$)|です|だ|で|に|了|登|の"
 )
-_CLAUSE_GOES_ON = re.compile(r"[ ]+(?!(?:for|btw|by the way|ok|on|now|please|pour|für|para)\b|$)\w")
-_PROSE = re.compile(r"[A-Za-z]+['’][a-z]{1,4}$|[A-Za-z]+(?:[/-][A-Za-z]+)+$")
+_CLAUSE_GOES_ON = LazyPattern(
+    r"[ ]+(?!(?:for|btw|by the way|ok|on|now|please|pour|für|para)\b|$)\w"
+)
+_PROSE = LazyPattern(r"[A-Za-z]+['’][a-z]{1,4}$|[A-Za-z]+(?:[/-][A-Za-z]+)+$")
 _TRAILING = ".,;:!?。，、）)"
 _MAX_BEFORE = 90
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_CJK = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def spoken_values(text: str, positions: Mapping[str, list[int]]) -> Iterator[SecretSpan]:

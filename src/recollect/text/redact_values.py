@@ -5,15 +5,15 @@ Placeholders, code that only reads a secret, types, paths, names of algorithms a
 are not. These functions see the value and nothing around it.
 """
 
-import re
 from functools import lru_cache
 
+from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.redaction_word_lists import NON_SECRET_WORDS, PREDICATE_ENDINGS
 
 MAX_JUDGED = 400  # characters of a value that are read; a longer one is removed to its end
 
 # Code, placeholders, masks, paths, names of algorithms.
-_NOT_A_SECRET = re.compile(
+_NOT_A_SECRET = LazyPattern(
     r"^(?:[$%<{\[(*.&!•#@|]|(?i:(?:your|my|the|insert|replace|enter|some|any)(?![A-Za-z0-9])"
     r"|(?:your|insert|replace|enter|change)[-_ ]?(?:me|your|the|a|api|key|token|pass"
     r"|secret|with|this|it)"
@@ -36,9 +36,9 @@ _NOT_A_SECRET = re.compile(
     r"|bytes?|min|minutes?|months?|weeks?|years?|stellig))$"
     r"|^(?:[A-Z]?[a-z]+\()|\[redacted"
 )
-_CHUNK = re.compile(r"[A-Z]?[a-zà-ÿ]+|[A-Z]+(?![a-z])")
+_CHUNK = LazyPattern(r"[A-Z]?[a-zà-ÿ]+|[A-Z]+(?![a-z])")
 # Pairs of letters that are in hardly any word of a European language.
-_RARE_PAIR = re.compile(
+_RARE_PAIR = LazyPattern(
     "q[^u]|[jv][bcdfgjkmpqtwxz]|[bcdfgjkmpqtvwxz][qx]|z[bcdfgjkpqrsvx]|[bcghkpqtvwxz]j"
 )
 _VOWELS = frozenset("aeiouyäöüáéíóúàèâêô")
