@@ -64,6 +64,18 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     assert not modules & {"onnxruntime", "tokenizers"}
 
 
+def test_commands_that_only_read_rows_load_neither_numpy_nor_a_model() -> None:
+    for command in ("['status']", "['inbox', 'list']", "['show', 'x']"):
+        modules = loaded(
+            "import os\nfrom click.testing import CliRunner\nfrom recollect.cli.main import main\n"
+            "os.environ['RECOLLECT_DB'] = ':memory:'\n"
+            f"CliRunner().invoke(main, {command})"
+        )
+
+        assert "recollect.store.sqlite.store" in modules
+        assert not modules & {"numpy", "onnxruntime", "rich", "jsonschema", "tokenizers", "httpx2"}
+
+
 def test_no_command_loads_the_server_but_the_one_that_serves() -> None:
     asked = "from click.testing import CliRunner\nfrom recollect.cli.main import main\n"
 

@@ -12,17 +12,23 @@ import sys
 # start.
 GC_THRESHOLD = (50_000, 20, 50)
 
+# Commands that embed a query: their model loads on another core while they load their own modules.
+EMBEDDING_COMMANDS = ("search", "context")
+_HELP = {"-h", "--help"}
+
 
 def main() -> None:
     """Run the hook or the command that the arguments name."""
     gc.set_threshold(*GC_THRESHOLD)
     arguments = sys.argv[1:]
     hook_arguments = _hook_arguments(arguments)
-    if hook_arguments is not None and not {"-h", "--help"} & set(arguments):
+    if hook_arguments is not None and not _HELP & set(arguments):
         # Imported here for the reason above.
         from recollect.hooks.hook_command import main as run_hook
 
         sys.exit(run_hook(hook_arguments))
+    if not _HELP & set(arguments) and _command(arguments) in EMBEDDING_COMMANDS:
+        _load_default_model()
     from recollect.cli.main import main as run_command
 
     run_command(prog_name="recollect" if sys.argv[0].endswith("__main__.py") else None)
@@ -30,11 +36,33 @@ def main() -> None:
 
 def _hook_arguments(arguments: list[str]) -> list[str] | None:
     """Return the arguments of the hook, None if another command is meant."""
-    # The database may be named before the command. Click would end a wrong line with exit code 2,
-    # which makes Claude Code block the prompt.
-    before = 0
-    if arguments and arguments[0].partition("=")[0] == "--db":
-        before = 1 if "=" in arguments[0] else 2
-    if arguments[before : before + 1] != ["hook"]:
+    # Click would end a wrong line with exit code 2, which makes Claude Code block the prompt.
+    if _command(arguments) != "hook":
         return None
+    before = _place_of_command(arguments)
     return arguments[:before] + arguments[before + 1 :]
+
+
+def _command(arguments: list[str]) -> str:
+    return "".join(arguments[(before := _place_of_command(arguments)) : before + 1])
+
+
+def _place_of_command(arguments: list[str]) -> int:
+    # The database may be named before the command.
+    if not arguments or arguments[0].partition("=")[0] != "--db":
+        return 0
+    return 1 if "=" in arguments[0] else 2
+
+
+def _load_default_model() -> None:
+    # Imported here for the reason above.
+    from recollect.config import load_settings
+    from recollect.errors import RecollectError
+    from recollect.models.local_embedder import load_early
+    from recollect.models.model_manifest import default_manifest
+
+    try:
+        if not load_settings().has_explicit_embedder:
+            load_early(default_manifest())
+    except RecollectError:
+        return  # the command reports it

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from recollect.errors import EmbedderUnavailable
+from recollect.models import local_embedder
 from recollect.models.embedder import Vectors
-from recollect.models.local_embedder import LocalEmbedder
+from recollect.models.local_embedder import LocalEmbedder, load_early
 from recollect.models.model_manifest import default_manifest
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
 
@@ -214,3 +215,37 @@ def test_a_missing_model_is_unavailable_and_named(tmp_path: Path) -> None:
 
     with pytest.raises(EmbedderUnavailable, match=r"gone\.onnx does not exist"):
         gone.embed(["anything"])
+
+
+def test_a_model_that_was_loaded_early_is_taken_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    create = local_embedder._create_session
+
+    def count(path: Path) -> object:
+        opened.append(path)
+        return create(path)
+
+    monkeypatch.setattr(local_embedder, "_create_session", count)
+    load_early(default_manifest())
+    early, later = LocalEmbedder(default_manifest()), LocalEmbedder(default_manifest())
+
+    assert early.embed_query("Which database?") == pytest.approx(
+        later.embed_query("Which database?")
+    )
+    assert len(opened) == 2
+    assert not local_embedder._early_sessions
+
+
+def test_an_early_load_that_fails_is_reported_by_the_embedder(tmp_path: Path) -> None:
+    missing = replace(default_manifest(), model=str(tmp_path / "gone.onnx"))
+    load_early(missing)
+
+    with pytest.raises(EmbedderUnavailable, match=r"gone\.onnx does not exist"):
+        LocalEmbedder(missing).embed_query("anything")
+
+
+def test_another_model_does_not_take_over_what_was_loaded_early(tmp_path: Path) -> None:
+    load_early(replace(default_manifest(), model=str(tmp_path / "gone.onnx")))
+
+    assert LocalEmbedder(default_manifest()).embed_query("anything").shape == (384,)
+    local_embedder._early_sessions.clear()

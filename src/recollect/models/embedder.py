@@ -3,16 +3,20 @@ The embedder protocol.
 
 `embed` turns texts into unit vectors, one row each; `embed_query` does it for a query, which some
 models expect with a prefix. `name` identifies everything that makes vectors comparable: vectors
-under two names are never compared. Creating an embedder loads nothing and makes no call.
+under two names are never compared. Creating an embedder loads nothing and makes no call: NumPy is
+imported with the first vector, so that a command that only asks for names does not wait for it.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+    Vectors = NDArray[np.float32]
+else:
+    Vectors = Any
 
 
 class Embedder(Protocol):
@@ -28,6 +32,8 @@ class Embedder(Protocol):
 
 def as_vectors(values: Any) -> Vectors:
     """Return what an embedder returned, such as nested lists of numbers, as unit vectors."""
+    import numpy as np  # as said above
+
     vectors: Vectors = np.asarray(values, dtype=np.float32)
     if vectors.ndim not in (1, 2) or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError("an embedder must return finite numbers, one row for each text")
@@ -38,6 +44,8 @@ def as_vectors(values: Any) -> Vectors:
 
 def unit(vectors: Vectors) -> Vectors:
     """Return *vectors* scaled to length one; a zero vector stays zero."""
+    import numpy as np  # as said above
+
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return scaled

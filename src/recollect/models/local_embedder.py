@@ -1,8 +1,9 @@
 """
 Embed on this machine with an ONNX model and its tokenizer: no torch, no network.
 
-The model is loaded with the first text. Texts are sorted by length and batched so that padding is
-small and the attention matrices of one batch stay within a few megabytes.
+The model and NumPy are loaded with the first text, or by `load_early` while a program still imports
+its other modules. Texts are sorted by length and batched so that padding is small and the attention
+matrices of one batch stay within a few megabytes.
 """
 
 import ctypes
@@ -10,10 +11,9 @@ import hashlib
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
@@ -46,6 +46,8 @@ class LocalEmbedder:
         return first
 
     def _run(self, texts: list[str]) -> Vectors:
+        import numpy as np  # as said above
+
         tokenizer, session, inputs = self._load()
         tokens = [tokenizer.encode(text) for text in texts]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -60,6 +62,8 @@ class LocalEmbedder:
         return unit(vectors)
 
     def _pool(self, session: Any, inputs: frozenset[str], tokens: list[list[int]]) -> Vectors:
+        import numpy as np  # as said above
+
         width = max(len(ids) for ids in tokens)
         ids = np.zeros((len(tokens), width), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -80,12 +84,47 @@ class LocalEmbedder:
     def _load(self) -> tuple[Tokenizer, Any, frozenset[str]]:
         with self._lock:
             if self._loaded is None:
-                model = _verify_model_file(Path(self._manifest.model), self._manifest.sha256)
-                session = _create_session(model)
+                session = _take_early_session(self._manifest) or _open_session(self._manifest)
                 inputs = frozenset(node.name for node in session.get_inputs())
                 self._loaded = (load_tokenizer(self._manifest), session, inputs)
                 _release_memory()
             return self._loaded
+
+
+class _EarlySession(threading.Thread):
+    """Opens the session of a model in a thread. Most of that time no Python code runs."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        # Not a daemon: a thread that is ended inside of onnxruntime would abort the process.
+        super().__init__(name="recollect-model")
+        self.manifest = manifest
+        self.session: Any = None
+
+    def run(self) -> None:
+        # An embedder that finds no session tries itself and reports the error.
+        with suppress(EmbedderUnavailable):
+            self.session = _open_session(self.manifest)
+
+
+_early_sessions: list[_EarlySession] = []
+
+
+def load_early(manifest: Manifest) -> None:
+    """Begin to load a model; the first embedder of that model takes it over."""
+    _early_sessions.append(_EarlySession(manifest))
+    _early_sessions[-1].start()
+
+
+def _take_early_session(manifest: Manifest) -> Any:
+    if not _early_sessions or _early_sessions[-1].manifest != manifest:
+        return None
+    early = _early_sessions.pop()
+    early.join()
+    return early.session
+
+
+def _open_session(manifest: Manifest) -> Any:
+    return _create_session(_verify_model_file(Path(manifest.model), manifest.sha256))
 
 
 def _batches(lengths: list[int]) -> Iterator[list[int]]:
