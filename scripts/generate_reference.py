@@ -348,7 +348,7 @@ def settings_page() -> str:
 
 def setting_names() -> list[str]:
     """Return the settings of a user."""
-    hidden = {"embedder_is_explicit"}
+    hidden = {"embedder_is_explicit", "origins"}
     return [field.name for field in dataclasses.fields(Settings) if field.name not in hidden]
 
 

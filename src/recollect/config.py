@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from recollect.errors import InvalidInput
 
@@ -114,6 +115,8 @@ class Settings:
     auto_compaction: bool = True  # compact a conversation when a message fills its window
     # Not a user setting: whether an argument or the environment chose the embedder.
     embedder_is_explicit: bool | None = field(default=None, compare=False, repr=False)
+    # Not a user setting either: where each setting comes from, if not from its default.
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_backend("embedding", self.embedding_backend, EMBEDDING_BACKENDS)
@@ -172,18 +175,22 @@ def load_settings(
 ) -> Settings:
     """Return the settings from arguments, environment and configuration file, by precedence."""
     environ = os.environ if environ is None else environ
-    values: dict[str, str | bool | int] = dict(_from_file(config_path(environ)))
+    values: dict[str, Any] = dict(_from_file(config_path(environ)))
+    origins = dict.fromkeys(values, str(config_path(environ)))
     explicit: set[str] = {name for name, value in arguments.items() if value is not None}
     for name, variables in _VARIABLES.items():
         variable = next((v for v in variables if environ.get(v)), None)
         if variable is not None:
             values[name] = _from_variable(name, variable, environ[variable])
+            origins[name] = variable
             explicit.add(name)
     values.update({name: value for name, value in arguments.items() if value is not None})
+    origins |= {name: "argument" for name, value in arguments.items() if value is not None}
+    values["origins"] = origins
     values["embedder_is_explicit"] = not explicit.isdisjoint(
         ("embedding_backend", "embedding_model")
     )
-    return Settings(**values)  # type: ignore[arg-type]  # checked field by field in _from_file
+    return Settings(**values)
 
 
 def _check_backend(kind: str, backend: str, backends: tuple[str, ...]) -> None:
@@ -222,7 +229,7 @@ def _check_token(token: str) -> None:
 
 def _setting_types() -> dict[str, type]:
     types = {field.name: type(field.default) for field in fields(Settings)}
-    del types["embedder_is_explicit"]
+    del types["embedder_is_explicit"], types["origins"]
     return types
 
 

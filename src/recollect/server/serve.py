@@ -81,6 +81,7 @@ def serve(
             backlog=limits.accepted_at_once,
         )
         server = _UvicornServer(config)
+        app.state.site.is_stopping = lambda: server.should_exit  # ends the streams of open pages
         with _stop_on_signal(server):
             on_start(
                 ServerStarted(

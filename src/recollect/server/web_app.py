@@ -75,6 +75,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
     app.include_router(hook_router(rec))
     app.state.site = make_site(rec)
+    app.state.settings = settings
     app.router.routes.extend(web_routes())
     error_handlers.add_error_handlers(app)
     # The middleware added last is the outermost.

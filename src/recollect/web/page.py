@@ -30,13 +30,14 @@ NOT_ENTERED = "You have no session with this server. Run `recollect open` in a t
 THEMES = ("system", "light", "dark")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Site:
     """What every page needs: the store, the sessions, and the counts in the navigation."""
 
     rec: LocalRecollect
     sessions: BrowserSessions
     counts: StoreCounts
+    is_stopping: Callable[[], bool] = bool  # False until the server sets it
 
 
 @dataclass(frozen=True)

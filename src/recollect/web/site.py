@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.web.browser_sessions import BrowserSessions
+from recollect.web.live_events import stream_counts
 from recollect.web.page import Site, html_response, json_response
 from recollect.web.page_guard import (
     ENTER,
@@ -24,7 +25,19 @@ from recollect.web.page_guard import (
     cookie_name,
     foreign_request,
 )
-from recollect.web.pages import conflicts, home, inbox, memory, retrievals, search
+from recollect.web.pages import (
+    agents,
+    blocks,
+    conflicts,
+    conversations,
+    home,
+    inbox,
+    memory,
+    operations,
+    projects,
+    retrievals,
+    search,
+)
 from recollect.web.store_counts import StoreCounts
 from recollect.web.templating import render, static_file
 
@@ -44,12 +57,18 @@ def web_routes() -> Sequence[BaseRoute]:
     """Return the routes of the pages. None of them is part of the API's description."""
     pages: list[BaseRoute] = [
         Route("/static/{name}", _static),
+        Route("/events", stream_counts),
         *home.routes,
         *inbox.routes,
         *search.routes,
         *memory.routes,
         *retrievals.routes,
         *conflicts.routes,
+        *agents.routes,
+        *blocks.routes,
+        *conversations.routes,
+        *projects.routes,
+        *operations.routes,
     ]
     return [
         Route("/", _redirect_to(f"{PAGES}/"), include_in_schema=False),

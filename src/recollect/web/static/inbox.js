@@ -18,9 +18,19 @@ class ReviewList extends HTMLElement {
       this.decideSelected(event.submitter.value);
     });
     onKey((event) => this.key(event));
+    document.addEventListener("counts", (event) => this.compare(event.detail.inbox));
     const wanted = location.hash && document.getElementById(location.hash.slice(1));
     const first = wanted || this.open()[0];
     if (first) this.go(first);
+  }
+
+  /** Offer new candidates; the list itself does not change while somebody reviews. */
+  compare(inbox) {
+    const more = document.querySelector("[data-more]");
+    const added = inbox - (this.known ?? inbox);
+    this.known = Math.min(this.known ?? inbox, inbox);
+    more.hidden = added <= 0;
+    if (added > 0) more.firstElementChild.textContent = added === 1 ? "1 new candidate." : `${added} new candidates.`;
   }
 
   /** The candidates that are not decided yet. */
@@ -122,6 +132,7 @@ class ReviewList extends HTMLElement {
           return;
         }
         for (const candidate of here) this.restore(candidate);
+        this.known += here.length;
         if (body.restored.length) { this.count(here.length); this.add(body.verdict, -here.length); this.go(here[0]); }
         say(body.notice);
       } catch (error) {

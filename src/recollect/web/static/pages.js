@@ -82,7 +82,7 @@ onKey((event) => {
 });
 
 // A form that is sent by script: if it fails, the page and its text stay.
-for (const form of document.querySelectorAll("form[method=post]:not([data-undo]):not(.actions[action='/ui/inbox/decide']):not(#selected)")) {
+for (const form of document.querySelectorAll("form[method=post]:not([data-plain]):not([data-undo]):not(.actions[action='/ui/inbox/decide']):not(#selected)")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const fields = new FormData(form, event.submitter);
@@ -100,3 +100,23 @@ for (const form of document.querySelectorAll("form[method=post]:not([data-undo])
 const notice = sessionStorage.getItem("notice");
 sessionStorage.removeItem("notice");
 if (notice) say(notice);
+
+// Live counts. Only a visible page listens: a browser has few connections for one server.
+let stream = null;
+function listen() {
+  if (document.hidden) { stream?.close(); stream = null; return; }
+  if (stream) return;
+  stream = new EventSource("/ui/events");
+  stream.addEventListener("counts", (event) => {
+    const counts = JSON.parse(event.data);
+    for (const place of document.querySelectorAll("[data-live]")) {
+      const count = counts[place.dataset.live];
+      place.textContent = count;
+      if (place.classList.contains("count")) place.hidden = !count;
+    }
+    document.dispatchEvent(new CustomEvent("counts", { detail: counts }));
+  });
+}
+document.addEventListener("visibilitychange", listen);
+window.addEventListener("pagehide", () => { stream?.close(); stream = null; });
+listen();
