@@ -846,7 +846,7 @@ def found_by_rules(rec: LocalRecollect) -> list[str]:
     return sorted(one.content for one in every)
 
 
-@pytest.mark.parametrize("write", [2, 3, 4, 6, 7])
+@pytest.mark.parametrize("write", [2, 3, 5, 6, 7])  # the first and the fourth claim a job
 def test_a_job_that_was_interrupted_goes_on_after_its_lease(
     path: Path, clock: FakeClock, write: int
 ) -> None:

@@ -5,7 +5,8 @@ The writer runs inside the caller's transaction and makes no decisions; `domain.
 the allowed changes of status.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from recollect.clock import Clock
 from recollect.domain.change import (
@@ -31,12 +32,29 @@ class AuditedWriter:
     tables: Tables
     clock: Clock
     by: str
+    changed_ids: set[str] = field(default_factory=set)  # of the memories whose row has changed
 
     def create(self, memory: Memory, reason: str, *, copy_of: str = "") -> None:
         """Add a new memory, which may be a copy of another."""
-        self.tables.memories.add(memory)
         effects = ChangeEffects(caused_by=copy_of) if copy_of else NO_EFFECTS
-        self._add_change(memory, ChangeKind.CREATED, None, reason, effects)
+        self.create_many([memory], [reason], effects)
+
+    def create_many(
+        self,
+        memories: Sequence[Memory],
+        reasons: Sequence[str],
+        effects: ChangeEffects = NO_EFFECTS,
+    ) -> None:
+        """Add new memories, each for its reason."""
+        if not memories:
+            return
+        self.tables.memories.add_many(memories)
+        self.tables.memories.add_change(
+            *(
+                self._change(memory, ChangeKind.CREATED, None, reason, effects)
+                for memory, reason in zip(memories, reasons, strict=True)
+            )
+        )
 
     def change_status(
         self,
@@ -56,11 +74,17 @@ class AuditedWriter:
                     f"the fact {memory.key!r} is held by memory {holder.id}; archive that one "
                     "first, or set the value anew"
                 )
-        self.tables.memories.update_status(updated)
+        self.update(updated)
         confirmation = confirmation_change(memory, updated)
         effects = replace(effects, confirmations=(*effects.confirmations, *confirmation))
-        self._add_change(updated, kind, memory.status, reason, effects)
+        change = self._change(updated, kind, memory.status, reason, effects)
+        self.tables.memories.add_change(change)
         return updated
+
+    def update(self, memory: Memory) -> None:
+        """Store the status, confidence and times of a memory."""
+        self.tables.memories.update_status(memory)
+        self.changed_ids.add(memory.id)
 
     def supersede(self, memory: Memory, by: Memory, reason: str = "") -> Memory:
         """Supersede *memory*: *by* says it now, or says otherwise."""
@@ -75,7 +99,8 @@ class AuditedWriter:
         last = changes[-1] if changes else None
         effects = ChangeEffects(caused_by=caused_by, policy_rule=policy_rule)
         if last is None or (last.kind, last.effects) != (ChangeKind.HELD, effects):
-            self._add_change(memory, ChangeKind.HELD, memory.status, reason, effects)
+            change = self._change(memory, ChangeKind.HELD, memory.status, reason, effects)
+            self.tables.memories.add_change(change)
 
     def link(
         self,
@@ -109,15 +134,15 @@ class AuditedWriter:
         stored = self.tables.links.add(new_link)
         return stored, stored.id == new_link.id
 
-    def _add_change(
+    def _change(
         self,
         memory: Memory,
         kind: ChangeKind,
         before: Status | None,
         reason: str,
         effects: ChangeEffects,
-    ) -> None:
-        change = Change(
+    ) -> Change:
+        return Change(
             id=self.clock.new_id(),
             memory_id=memory.id,
             kind=kind,
@@ -128,7 +153,6 @@ class AuditedWriter:
             at=self.clock.now(),
             effects=effects,
         )
-        self.tables.memories.add_change(change)
 
 
 def confirmation_change(before: Memory, after: Memory) -> tuple[ConfirmationChange, ...]:

@@ -7,7 +7,7 @@ statement make one memory of it, not two.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -37,18 +37,21 @@ _EVERY_STATUS = Filters(statuses=frozenset(Status))
 
 def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
     """Consolidate every pending candidate of the job's event."""
-    event_id = leased_job.job.event_id
-    while True:
+    event_id, more = leased_job.job.event_id, True
+    while more:
         with engine.store.read() as tables:
-            pending_ids = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH)
-        if not pending_ids:
-            break
-        model_id = embed_memories(engine, pending_ids)
-        with engine.store.read() as tables:
-            for memory in tables.memories.get_many(pending_ids):
-                decisions.parse_ahead(memory.content)  # before the write lock is taken
-        leased_job.write(partial(_consolidate_pending, engine.clock, pending_ids, model_id))
-    leased_job.finish()
+            pending_ids = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH + 1)
+            more = len(pending_ids) > CANDIDATES_PER_BATCH
+            pending_ids = pending_ids[:CANDIDATES_PER_BATCH]
+            contents = tables.memories.contents(pending_ids)
+        model_id = embed_memories(engine, pending_ids) if pending_ids else None
+        for content in contents.values():
+            decisions.parse_ahead(content)  # before the write lock is taken
+        work = partial(_consolidate_pending, engine.clock, pending_ids, model_id)
+        if more:
+            leased_job.write(work)
+        else:
+            leased_job.finish(work=work)
 
 
 def embed_memories(engine: EngineContext, memory_ids: Sequence[str]) -> int | None:
@@ -63,11 +66,17 @@ def consolidate_memories(
     """Consolidate candidates in order; return how many had which outcome."""
     writer = AuditedWriter(tables, clock, ENGINE)
     counts: Counter[str] = Counter()
+    candidates = {memory.id: memory for memory in tables.memories.get_many(memory_ids)}
+    done: set[str] = set()
     for memory_id in memory_ids:
-        candidate = tables.memories.get(memory_id)
+        # One that was consolidated before it may have changed it.
+        is_changed = memory_id in writer.changed_ids
+        candidate = tables.memories.get(memory_id) if is_changed else candidates.get(memory_id)
         if candidate is not None and candidate.status is Status.INBOX:
-            counts[_consolidate_candidate(writer, candidate, model_id)] += 1
-        tables.jobs.mark_consolidated(memory_id)
+            counts[_consolidate_candidate(writer, candidate, model_id, done)] += 1
+        done.add(memory_id)
+    if memory_ids:
+        tables.jobs.mark_consolidated(*memory_ids)
     return counts
 
 
@@ -80,8 +89,10 @@ def _consolidate_pending(
     return consolidate_memories(clock, pending_ids, model_id, tables)
 
 
-def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, model_id: int | None) -> str:
-    near = neighbours(writer.tables, candidate, model_id)
+def _consolidate_candidate(
+    writer: AuditedWriter, candidate: Memory, model_id: int | None, done: Collection[str]
+) -> str:
+    near = neighbours(writer.tables, candidate, model_id, done)
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
     match decisions.consolidate(candidate, near):
@@ -95,14 +106,20 @@ def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, model_id: i
             return _apply_contradiction(writer, candidate, contradiction)
 
 
-def neighbours(tables: Tables, candidate: Memory, model_id: int | None) -> list[NearMemory]:
-    """Return the consolidated memories of the candidate's owner nearest in words or meaning."""
+def neighbours(
+    tables: Tables, candidate: Memory, model_id: int | None, done: Collection[str] = ()
+) -> list[NearMemory]:
+    """
+    Return the consolidated memories of the candidate's owner nearest in words or meaning.
+
+    *done* are candidates of the same batch that are consolidated, though not marked yet.
+    """
     similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS)
-    memories = _comparable_memories(tables, candidate, similarities)
+    memories = _comparable_memories(tables, candidate, similarities, done)
     if len(memories) < MAX_NEIGHBOURS <= len(similarities):
         # Pending candidates and episodes must not crowd out existing memories.
         similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS_WIDE)
-        memories = _comparable_memories(tables, candidate, similarities)
+        memories = _comparable_memories(tables, candidate, similarities, done)
     sources = {evidence.source_id for evidence in candidate.evidence}
     near = [
         NearMemory(
@@ -133,10 +150,10 @@ def _nearest_ids(
 
 
 def _comparable_memories(
-    tables: Tables, candidate: Memory, ids: Mapping[str, float | None]
+    tables: Tables, candidate: Memory, ids: Mapping[str, float | None], done: Collection[str]
 ) -> list[Memory]:
     """Return the consolidated memories among *ids*; episodes are compared with episodes only."""
-    pending = tables.jobs.unconsolidated_among(ids)
+    pending = tables.jobs.unconsolidated_among(ids).difference(done)
     is_episode = candidate.type is MemoryType.EPISODE
     memories = tables.memories.get_many([id for id in ids if id not in pending])
     same_kind = [memory for memory in memories if (memory.type is MemoryType.EPISODE) is is_episode]
@@ -339,7 +356,7 @@ def copy_evidence(
         confirmed_at=max(memory.confirmed_at, other.observed_at),
         updated_at=writer.clock.now(),
     )
-    tables.memories.update_status(updated)
+    writer.update(updated)
     effects = ChangeEffects(
         evidence=tuple(copy.id for copy in added),
         confirmations=confirmation_change(memory, updated),

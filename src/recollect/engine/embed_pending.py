@@ -6,7 +6,7 @@ vectors, embeds their chunks (a text that was embedded before is not embedded ag
 vectors in one transaction. It is idempotent.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from recollect.errors import EmbedderUnavailable
@@ -39,9 +39,10 @@ def embed_pending(
     with store.read() as tables:
         model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
         pending = tables.embeddings.pending(model_id, limit, pending_filter)
+        chunks = _stored_vectors(tables, model_id, pending)
     if pending:
         may_be_all = len(pending) < limit
-        _embed(store, embedder, model_id, pending, may_serve if may_be_all else None)
+        _embed(store, embedder, model_id, pending, chunks, may_serve if may_be_all else None)
     return len(pending)
 
 
@@ -60,7 +61,8 @@ def embed_items(
             pending = vectors.never_embedded_among(record_ids)
         else:
             pending = vectors.pending_among(model_id, record_ids)
-    return _embed(store, embedder, model_id, pending, None)
+        chunks = _stored_vectors(tables, model_id, pending)
+    return _embed(store, embedder, model_id, pending, chunks, None)
 
 
 def serve_if_complete(store: Store, embedder: Embedder, may_serve: MayServeCheck) -> bool:
@@ -111,22 +113,24 @@ def _embed(
     embedder: Embedder,
     model_id: int | None,
     pending: Sequence[UnembeddedItem],
+    stored_vectors: Mapping[bytes, bytes],
     may_serve: MayServeCheck | None,
 ) -> int:
     if model_id is None:
         name, dimension = embedder.name, embedder.dimension
         model_id = store.write(lambda tables: tables.embeddings.add_model(name, dimension))
     chosen = model_id
-    vectors = _chunk_embeddings(store, embedder, chosen, pending)
+    vectors = _chunk_embeddings(embedder, pending, stored_vectors)
 
     def save(tables: Tables) -> None:
         # A text may have been forgotten since it was read; its vector must not be stored.
         ids = [item.id for item in tables.embeddings.unchanged(pending)]
         unchanged = [vector for vector in vectors if vector.id in set(ids)]
         tables.embeddings.save(chosen, ids, unchanged)
-        if tables.embeddings.models_in_use().serving is None:
+        serving = tables.embeddings.models_in_use().serving
+        if serving is None:
             tables.embeddings.set_serving_model(chosen)  # the first ever
-        elif may_serve is not None:
+        elif may_serve is not None and serving.id != chosen:
             _serve_if_complete(tables, chosen, may_serve)
 
     if pending:
@@ -150,13 +154,24 @@ def _serves(tables: Tables, model_id: int) -> bool:
     return serving is not None and serving.id == model_id
 
 
+def _stored_vectors(
+    tables: Tables, model_id: int | None, pending: Sequence[UnembeddedItem]
+) -> Mapping[bytes, bytes]:
+    """Return the vectors of those chunks that were embedded before, by the hash of their text."""
+    hashes = [short_hash(chunk) for item in pending for chunk in split_into_chunks(item.text)]
+    if model_id is None or not hashes:
+        return {}
+    return tables.embeddings.vectors_by_hash(model_id, list(dict.fromkeys(hashes)))
+
+
 def _chunk_embeddings(
-    store: Store, embedder: Embedder, model_id: int, pending: Sequence[UnembeddedItem]
+    embedder: Embedder,
+    pending: Sequence[UnembeddedItem],
+    stored_vectors: Mapping[bytes, bytes],
 ) -> list[ChunkEmbedding]:
     chunks_of_items = [(item.id, split_into_chunks(item.text)) for item in pending]
     texts = {short_hash(text): text for _, chunks in chunks_of_items for text in chunks}
-    with store.read() as tables:
-        vectors_by_hash = dict(tables.embeddings.vectors_by_hash(model_id, list(texts)))
+    vectors_by_hash = dict(stored_vectors)
     new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
     if new:
         rows = call_embedder(embedder.embed, list(new.values()), dimension=embedder.dimension)

@@ -92,7 +92,8 @@ class Indexer:
         count = self._embed_pending(roles, embed_pending.BATCH_ITEMS)
         is_target = roles.pending is PendingFilter.ALL
         next_embedder = roles.next or (roles.serving if is_target else None)
-        if not count and next_embedder is not None:
+        # With nothing pending, a model that serves already has nothing left to do.
+        if not count and next_embedder is not None and not (is_target and roles.is_serving):
             count = self._migrate_batch(next_embedder)
         if count < embed_pending.BATCH_ITEMS:
             embed_pending.drop_unused_vectors(self._store)
@@ -105,10 +106,17 @@ class Indexer:
             if roles.serving.is_paused:
                 return None
             # Memories written by hand just now are compared with these too.
-            self._embed_pending(roles, MAX_ITEMS_PER_QUERY)
+            count = self._embed_pending(roles, MAX_ITEMS_PER_QUERY)
+            model_id = roles.serving.model_id_in_store
+            if count < MAX_ITEMS_PER_QUERY and model_id is not None:
+                return model_id  # nothing is pending any more
             store, embedder, pending = self._store, roles.serving.embedder, roles.pending
             with roles.serving.pausing_on_failure():
-                return embed_pending.embed_items(store, embedder, item_ids, pending_filter=pending)
+                model_id = embed_pending.embed_items(
+                    store, embedder, item_ids, pending_filter=pending
+                )
+            roles.serving.model_id_in_store = model_id
+            return model_id
         except EmbedderUnavailable:
             return None
 

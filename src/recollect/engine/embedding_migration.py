@@ -27,6 +27,7 @@ class ModelRoles:
     serving: ResilientEmbedder
     next: ResilientEmbedder | None = None
     pending: PendingFilter = PendingFilter.ALL  # which items the serving model still has to embed
+    is_serving: bool = False  # whether the store says that the first one serves
     note: str = ""
 
 
@@ -47,7 +48,7 @@ class ModelSelector:
             # Another program may be migrating to the model the store has chosen: leave that to it.
             is_replaced = serving is not None and in_use.chosen not in (None, serving)
             pending = PendingFilter.NEW if is_replaced else PendingFilter.ALL
-            return ModelRoles(target, pending=pending)
+            return ModelRoles(target, pending=pending, is_serving=serving is not None)
         current = self._embedder_of(serving)
         if current is not None and not current.is_paused:
             return ModelRoles(current, next=target, pending=PendingFilter.NEW)

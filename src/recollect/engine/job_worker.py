@@ -44,11 +44,13 @@ class Worker:
 
     def __init__(self, engine: EngineContext, *, name: str = "") -> None:
         self._engine = engine
+        self._is_followed = False  # the last job enqueued another one: it is due
         self._name = name or f"{socket.gethostname()}:{os.getpid()}:{engine.clock.new_id()[-6:]}"
 
     def step(self) -> Job | None:
         """Run the next due job; return it as claimed, or None if no job is due."""
         job = self._claim()
+        self._is_followed = False
         if job is None:
             return None
         leased_job = LeasedJob(self._engine, job)
@@ -57,6 +59,7 @@ class Worker:
             if job.crashes >= MAX_CRASHES:
                 raise WorkerCrashed(f"its worker ended without a word {job.crashes} times")
             STAGES[job.kind](self._engine, leased_job)
+            self._is_followed = leased_job.is_followed
         except LeaseLost:
             if job.id in self._engine.running:  # else it was handed back
                 log.warning("job %s took longer than its lease; another worker has it", job.id)
@@ -75,15 +78,16 @@ class Worker:
 
     def _claim(self) -> Job | None:
         now = self._engine.clock.now()
-        with self._engine.store.read() as tables:
-            if not tables.jobs.count_due(now):
-                return None  # reading is cheap; claiming takes the write lock
+        if not self._is_followed:
+            with self._engine.store.read() as tables:
+                if not tables.jobs.count_due(now):
+                    return None  # reading is cheap; claiming takes the write lock
 
         def claim(tables: Tables) -> Job | None:
             until = now + timedelta(seconds=LEASE_S)
             job = tables.jobs.claim(self._name, now=now, lease_until=until)
             if job is not None:
-                update_event(tables, job.event_id, self._engine.clock)
+                tables.sources.start_event(job.event_id, now)
             return job
 
         return self._engine.store.write(claim)

@@ -48,6 +48,7 @@ class LeasedJob:
         self._engine = engine
         self.job = job
         self._payload = dict(job.payload)
+        self.is_followed = False  # whether it has enqueued another job
 
     @property
     def payload(self) -> Mapping[str, Any]:
@@ -58,9 +59,7 @@ class LeasedJob:
         """Run *work* and renew the lease in one transaction; add what it counted to the payload."""
 
         def work_and_renew(tables: Tables) -> dict[str, Any]:
-            payload = dict(self._payload)
-            for name, count in work(tables).items():
-                payload[name] = payload.get(name, 0) + count
+            payload = self._add_counts(work(tables))
             lease_until = self._engine.clock.now() + timedelta(seconds=LEASE_S)
             if not tables.jobs.renew_lease(self.job, lease_until=lease_until, payload=payload):
                 raise LeaseLost(self.job.id)  # this rolls back what *work* wrote
@@ -68,11 +67,14 @@ class LeasedJob:
 
         self._payload = self._engine.store.write(work_and_renew)
 
-    def finish(self, following: Sequence[NextStep] = ()) -> None:
-        """Mark the job done and enqueue the following steps, in one transaction."""
+    def finish(
+        self, following: Sequence[NextStep] = (), work: Callable[[Tables], Tally] | None = None
+    ) -> None:
+        """Run the last *work*, mark the job done and enqueue the following steps, all or none."""
         now = self._engine.clock.now()
 
         def end(tables: Tables) -> None:
+            payload = self._add_counts(work(tables)) if work else self._payload
             for step in following:
                 next_job = new_job(self.job.event_id, step, self._engine.clock)
                 # With the same run_at an event is finished before the next one begins, so that
@@ -80,12 +82,31 @@ class LeasedJob:
                 tables.jobs.add(replace(next_job, run_at=self.job.run_at))
             job = self.job
             if not tables.jobs.release(
-                job, JobState.DONE, now=now, run_at=job.run_at, attempts=job.attempts, error=""
+                job,
+                JobState.DONE,
+                now=now,
+                run_at=job.run_at,
+                attempts=job.attempts,
+                error="",
+                payload=payload,
             ):
-                raise LeaseLost(job.id)
-            update_event(tables, self.job.event_id, self._engine.clock)
+                raise LeaseLost(job.id)  # this rolls back what *work* wrote
+            if job.kind is JobKind.EXTRACT and following:
+                # The first job of its event, which goes on: nothing else is to be counted.
+                outcome = describe_outcome([replace(job, payload=payload)])
+                tables.sources.set_outcome(job.event_id, outcome, now)
+            else:
+                update_event(tables, job.event_id, self._engine.clock)
 
         self._engine.store.write(end)
+        self.is_followed = bool(following)
+
+    def _add_counts(self, counts: Tally) -> dict[str, Any]:
+        """Return the payload with what was counted added to it."""
+        payload = dict(self._payload)
+        for name, count in counts.items():
+            payload[name] = payload.get(name, 0) + count
+        return payload
 
 
 def new_job(event_id: str, step: NextStep, clock: Clock) -> Job:

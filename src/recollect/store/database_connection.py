@@ -81,6 +81,10 @@ def _types_of(
     return [hints[name] for name in names]
 
 
+class RowList(list[Mapping[str, Any]]):
+    """The rows of a statement that writes many: a JSON list of objects with column values."""
+
+
 class DatabaseConnection(Protocol):
     """
     A database connection inside a transaction, which somebody else begins and ends.

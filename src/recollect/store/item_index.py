@@ -1,6 +1,6 @@
 """What repositories need of the search index: they keep it in step with the rows they write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from recollect.domain.scope import ItemKind, Owner
@@ -13,6 +13,9 @@ class ItemIndex(Protocol):
 
     def add(self, kind: ItemKind, owner: Owner, record_id: str, text: str) -> None:
         """Add a new item."""
+
+    def add_many(self, kind: ItemKind, items: Sequence[tuple[Owner, str, str]]) -> None:
+        """Add new items of one kind: the owner, the record id and the text of each."""
 
     def remove(self, record_id: str, text: str) -> int:
         """Remove an item, given with its text; return how many words it had."""

@@ -56,14 +56,19 @@ def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     candidates = build_candidates(statements, event, source, leased_job, context.clock, "rules")
     # The database checks each quote against its source: a long source needs smaller batches.
     size = BATCH if len(source.content) < LONG_SOURCE_CHARS else LONG_SOURCE_BATCH
-    while batch := list(islice(candidates, size)):
+    batch = list(islice(candidates, size))
+    while later := list(islice(candidates, size)):
         leased_job.write(partial(add_candidates, context, event.id, batch))
-    if left_out and LEFT_OUT not in leased_job.payload:
-        leased_job.write(lambda tables: {LEFT_OUT: left_out})
+        batch = later
     following = [NextStep(JobKind.CONSOLIDATE)]
     if context.uses_chat:
         following.append(NextStep(JobKind.ASK, payload=owner_fields(leased_job.payload)))
-    leased_job.finish(following)
+
+    def add_last(tables: Tables) -> Tally:
+        tally = add_candidates(context, event.id, batch, tables) if batch else {}
+        return {**tally, LEFT_OUT: left_out} if left_out else tally
+
+    leased_job.finish(following, add_last)
 
 
 def owner_fields(payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -137,13 +142,13 @@ def add_candidates(
     context: EngineContext, event_id: str, batch: list[Memory], tables: Tables
 ) -> Tally:
     """Write the memories of *batch* that are not stored yet, and mark them for consolidation."""
-    stored = {memory.id for memory in tables.memories.get_many([memory.id for memory in batch])}
-    records = AuditedWriter(tables, context.clock, ENGINE)
-    for memory in batch:
-        if memory.id not in stored:
-            records.create(memory, f"extracted: {memory.provenance.rule}")
-            tables.jobs.add_unconsolidated(event_id, memory.id)
-    return {"extracted": len(batch) - len(stored)}
+    stored = tables.memories.stored_ids([memory.id for memory in batch])
+    new = [memory for memory in batch if memory.id not in stored]
+    writer = AuditedWriter(tables, context.clock, ENGINE)
+    writer.create_many(new, [f"extracted: {memory.provenance.rule}" for memory in new])
+    if new:
+        tables.jobs.add_unconsolidated(event_id, *(memory.id for memory in new))
+    return {"extracted": len(new)}
 
 
 def _memory(

@@ -39,11 +39,23 @@ class JobRepository(Repository):
         return bool(self._run("renew_lease", **values))
 
     def release(
-        self, job: Job, to: JobState, *, now: datetime, run_at: datetime, attempts: int, error: str
+        self,
+        job: Job,
+        to: JobState,
+        *,
+        now: datetime,
+        run_at: datetime,
+        attempts: int,
+        error: str,
+        payload: Mapping[str, Any] | None = None,
     ) -> bool:
-        """End the lease and set the state *to*; return False if the lease was lost."""
+        """
+        End the lease and set the state *to*; return False if the lease was lost.
+
+        The payload stays as it is stored if none is given.
+        """
         values = {"state": to, "run_at": run_at, "left": attempts, "error": error, "now": now}
-        return bool(self._run("release", **_lease_values(job), **values))
+        return bool(self._run("release", **_lease_values(job), **values, payload=payload))
 
     def requeue(self, job_id: str, *, now: datetime) -> bool:
         """Make a parked or waiting job due now; return False if it is neither."""
@@ -82,9 +94,9 @@ class JobRepository(Repository):
         row = self._first(_run_at, "next_run_at")
         return row[0] if row else None
 
-    def add_unconsolidated(self, event_id: str, memory_id: str) -> None:
-        """Add a candidate to those waiting for consolidation."""
-        self._run("add_unconsolidated", event_id=event_id, memory_id=memory_id)
+    def add_unconsolidated(self, event_id: str, *memory_ids: str) -> None:
+        """Add candidates to those waiting for consolidation."""
+        self._run("add_unconsolidated", event_id=event_id, memory_ids=list(memory_ids))
 
     def unconsolidated(self, event_id: str, limit: int) -> list[str]:
         """Return the ids of the first candidates of an event that wait for consolidation."""
@@ -94,9 +106,9 @@ class JobRepository(Repository):
         """Return which of some memories wait for consolidation."""
         return set(self._column("unconsolidated_among", ids=list(memory_ids)))
 
-    def mark_consolidated(self, memory_id: str) -> None:
-        """Remove a candidate from those waiting for consolidation."""
-        self._run("mark_consolidated", memory_id=memory_id)
+    def mark_consolidated(self, *memory_ids: str) -> None:
+        """Remove candidates from those waiting for consolidation."""
+        self._run("mark_consolidated", memory_ids=list(memory_ids))
 
     def add_call(self, call: ModelCall) -> None:
         """Add a model call to the ledger."""

@@ -13,6 +13,7 @@ from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Evidence
 from recollect.domain.transcript import Voice
 from recollect.store.database_connection import (
+    RowList,
     RowShape,
     field_shape,
     record_shape,
@@ -24,7 +25,6 @@ from recollect.store.repositories.repository import (
     IndexedRepository,
     field_values,
 )
-from recollect.store.repositories.sources import EVIDENCE_SHAPE
 from recollect.text.fingerprint import fingerprint
 
 _MEMORY = """
@@ -40,7 +40,7 @@ _PROVENANCE: dict[str, Any] = {
     "author": str,
     "dates": tuple[MentionedDate, ...],
 }
-_memory = field_shape(Memory, f"{_MEMORY} {' '.join(_PROVENANCE)}", **_PROVENANCE)
+_memory = field_shape(Memory, f"{_MEMORY} {' '.join(_PROVENANCE)} tags evidence", **_PROVENANCE)
 _change = record_shape(Change, "id memory_id kind before after by reason at effects")
 _time_and_id = value_shape(datetime, str)
 
@@ -52,17 +52,31 @@ class MemoryRepository(IndexedRepository):
 
     def add(self, memory: Memory) -> None:
         """Store a new memory with its evidence and tags, and index its words."""
-        for evidence in memory.evidence:
-            self.add_evidence(evidence)
-        values = _memory_values(memory) | field_values(memory.provenance)
-        self._run("add_memory", **values, fingerprint=fingerprint(memory.content))
-        for tag in memory.tags:
-            self._run("add_tag", memory_id=memory.id, tag=tag)
-        self._index.add(ItemKind.MEMORY, memory.owner, memory.id, indexed_text(memory))
+        self.add_many([memory])
 
-    def add_evidence(self, evidence: Evidence) -> None:
-        """Store one more piece of evidence of a memory."""
-        self._run("add_evidence", **field_values(evidence))
+    def add_many(self, memories: Sequence[Memory]) -> None:
+        """Store new memories with their evidence and tags, and index their words."""
+        self.add_evidence(*(piece for memory in memories for piece in memory.evidence))
+        rows = RowList(
+            _memory_values(memory)
+            | field_values(memory.provenance)
+            | {"fingerprint": fingerprint(memory.content)}
+            for memory in memories
+        )
+        self._run("add_memories", rows=rows)
+        if tags := [[memory.id, tag] for memory in memories for tag in memory.tags]:
+            self._run("add_tags", rows=tags)
+        items = [(memory.owner, memory.id, indexed_text(memory)) for memory in memories]
+        self._index.add_many(ItemKind.MEMORY, items)
+
+    def add_evidence(self, *evidence: Evidence) -> None:
+        """Store more pieces of evidence of memories."""
+        if evidence:
+            self._run("add_evidence", rows=RowList(field_values(piece) for piece in evidence))
+
+    def stored_ids(self, memory_ids: Sequence[str]) -> set[str]:
+        """Return which of some ids are those of stored memories."""
+        return set(self._column("stored_ids", ids=list(memory_ids)))
 
     def drop_evidence(self, evidence_ids: Sequence[str]) -> None:
         """Delete some pieces of evidence; unknown ids are ignored."""
@@ -75,21 +89,13 @@ class MemoryRepository(IndexedRepository):
 
     def get_many(self, memory_ids: Sequence[str]) -> list[Memory]:
         """Return the memories with those ids, in that order; unknown ids are left out."""
-        ids = list(memory_ids)
-        tags: dict[str, tuple[str, ...]] = {}
-        for memory_id, tag in self._rows("tags_of", ids=ids):
-            tags[memory_id] = (*tags.get(memory_id, ()), tag)
-        evidence: dict[str, tuple[Evidence, ...]] = {}
-        for item in self._all(EVIDENCE_SHAPE, "evidence_of", ids=ids):
-            evidence[item.memory_id] = (*evidence.get(item.memory_id, ()), item)
+        if not memory_ids:
+            return []
         memories = {
             fields["id"]: Memory(
-                provenance=Provenance(**{name: fields.pop(name) for name in _PROVENANCE}),
-                tags=tags.get(fields["id"], ()),
-                evidence=evidence.get(fields["id"], ()),
-                **fields,
+                provenance=Provenance(**{name: fields.pop(name) for name in _PROVENANCE}), **fields
             )
-            for fields in self._all(_memory, "memories", ids=ids)
+            for fields in self._all(_memory, "memories", ids=list(dict.fromkeys(memory_ids)))
         }
         return [memories[memory_id] for memory_id in memory_ids if memory_id in memories]
 
@@ -111,9 +117,9 @@ class MemoryRepository(IndexedRepository):
         """Store a memory's new status, confidence and times; its content never changes."""
         self._run("update_status", **_memory_values(memory))
 
-    def add_change(self, change: Change) -> None:
-        """Store one change of status."""
-        self._run("add_change", **field_values(change))
+    def add_change(self, *changes: Change) -> None:
+        """Store changes of memories."""
+        self._run("add_changes", rows=RowList(field_values(change) for change in changes))
 
     def remove_id_from_history(self, memory_id: str, in_changes_of: Sequence[str]) -> None:
         """Remove the id of a forgotten memory from the history of other memories."""

@@ -1,5 +1,6 @@
 """Sources (captured raw material) and ingestion events."""
 
+from datetime import datetime
 from typing import Any
 
 from recollect.domain.capture_event import Event, Trigger
@@ -82,6 +83,14 @@ class SourceRepository(Repository):
     def set_event(self, event: Event) -> None:
         """Store the present state of an ingestion event."""
         self._run("set_event", **field_values(event, without=("owner",)))
+
+    def start_event(self, event_id: str, at: datetime) -> None:
+        """Store that an event is in work."""
+        self._run("start_event", id=event_id, at=at)
+
+    def set_outcome(self, event_id: str, outcome: str, at: datetime) -> None:
+        """Store what an event in work has come to so far."""
+        self._run("set_outcome", id=event_id, outcome=outcome, at=at)
 
     def event(self, event_id: str) -> Event | None:
         """Return the event with that id, or None."""

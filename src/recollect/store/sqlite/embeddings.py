@@ -20,10 +20,10 @@ from recollect.store.values import (
 NO_MODEL = -1  # an id that no model has
 DROP_BATCH = 2_000  # vectors; takes a fraction of a second, and others can write between batches
 
-_PENDING_QUERIES: Mapping[PendingFilter, tuple[str, ...]] = {
-    PendingFilter.ALL: ("never_embedded", "embedded_before", "embedded_after"),
-    PendingFilter.NEW: ("never_embedded",),
-    PendingFilter.REEMBED: ("embedded_before", "embedded_after"),
+_PENDING_QUERIES: Mapping[PendingFilter, str] = {
+    PendingFilter.ALL: "pending",
+    PendingFilter.NEW: "never_embedded",
+    PendingFilter.REEMBED: "embedded_by_others",
 }
 
 
@@ -60,10 +60,8 @@ class SqliteEmbeddingIndex(SqliteTable):
     def pending(
         self, model_id: int | None, limit: int, which: PendingFilter
     ) -> list[UnembeddedItem]:
-        rows: list[Row] = []
-        for name in _PENDING_QUERIES[which]:
-            rows += self._rows(name, model_id=_id_or_no_model(model_id), limit=limit - len(rows))
-        return self._with_texts(rows)
+        values = {"model_id": _id_or_no_model(model_id), "limit": limit}
+        return self._with_texts(self._rows(_PENDING_QUERIES[which], **values))
 
     def pending_among(
         self, model_id: int | None, record_ids: Sequence[str]
@@ -103,11 +101,8 @@ class SqliteEmbeddingIndex(SqliteTable):
         return {(name, dimension): count for name, dimension, count in rows}
 
     def vectors_by_hash(self, model_id: int, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        vectors = {}
-        for text_hash in hashes:
-            if row := self._run("by_hash", model_id=model_id, hash=text_hash).fetchone():
-                vectors[row[0]] = row[1]
-        return vectors
+        names = [text_hash.hex() for text_hash in hashes]
+        return dict(self._rows("by_hash", model_id=model_id, hashes=names))
 
     def save(
         self, model_id: int, record_ids: Sequence[str], chunks: Sequence[ChunkEmbedding]

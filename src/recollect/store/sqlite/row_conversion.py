@@ -8,7 +8,7 @@ from typing import Any
 from recollect.clock import from_micros, to_micros
 from recollect.domain.change import NO_EFFECTS, ChangeEffects, ConfirmationChange
 from recollect.domain.provenance import MentionedDate, StatementFlag
-from recollect.domain.source import Redaction
+from recollect.domain.source import Evidence, Redaction
 
 Row = tuple[Any, ...]
 
@@ -34,6 +34,23 @@ def redactions_json(redactions: Iterable[Redaction]) -> str:
 def parse_redactions(text: str) -> tuple[Redaction, ...]:
     """Return the redactions in the JSON *text*."""
     return tuple(Redaction(*values) for values in json.loads(text))
+
+
+def parse_evidence(text: str) -> tuple[Evidence, ...]:
+    """Return the evidence in the JSON *text*, a list of rows."""
+    return tuple(
+        Evidence(
+            id=id_,
+            memory_id=memory_id,
+            source_id=source_id,
+            start=start,
+            end=end,
+            quote=quote,
+            voice=voice,
+            created_at=from_micros(created_at),
+        )
+        for id_, memory_id, source_id, start, end, quote, voice, created_at in json.loads(text)
+    )
 
 
 def effects_json(effects: ChangeEffects) -> str:

@@ -18,14 +18,15 @@ import apsw
 from recollect.clock import from_micros, to_micros
 from recollect.domain.change import ChangeEffects
 from recollect.domain.provenance import MentionedDate, StatementFlag
-from recollect.domain.source import Redaction
-from recollect.store.database_connection import Row, RowShape
+from recollect.domain.source import Evidence, Redaction
+from recollect.store.database_connection import Row, RowList, RowShape
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import (
     dates_json,
     effects_json,
     parse_dates,
     parse_effects,
+    parse_evidence,
     parse_flags,
     parse_redactions,
     redactions_json,
@@ -45,6 +46,7 @@ _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     bool: bool,
 }
 _LIST_PARSERS: Mapping[Any, Callable[[str], tuple[Any, ...]]] = {
+    Evidence: parse_evidence,
     Redaction: parse_redactions,
     MentionedDate: parse_dates,
     StatementFlag: parse_flags,
@@ -107,11 +109,17 @@ def _converter(value_type: type) -> Callable[[Any], Any]:
     """Return the function that converts values of that type to column values."""
     if issubclass(value_type, Enum):
         return {member: member.value for member in value_type}.__getitem__
+    if issubclass(value_type, RowList):
+        return _rows_json
     if issubclass(value_type, (list, tuple)):
         return _list_json
     if issubclass(value_type, Mapping):
         return lambda mapping: to_json(dict(mapping)) if mapping else "{}"
     return lambda value: value
+
+
+def _rows_json(rows: RowList) -> str:
+    return to_json([{name: to_column(value) for name, value in row.items()} for row in rows])
 
 
 def _list_json(values: Collection[Any]) -> str:

@@ -67,11 +67,19 @@ class SqliteWordIndex:
 
     def add(self, kind: ItemKind, owner: Owner, record_id: str, text: str) -> None:
         """Add a new item to the partition of its kind and owner."""
-        partition_id = self._partition_id(kind, owner)
-        words = self.count_words(text)
-        values = {"partition_id": partition_id, "id": record_id, "words": words.length}
-        item_id = int(self._db.execute(_SQL["add_item"], values).get)
-        self._add_postings(partition_id, item_id, words)
+        self.add_many(kind, [(owner, record_id, text)])
+
+    def add_many(self, kind: ItemKind, items: Sequence[tuple[Owner, str, str]]) -> None:
+        """Add new items of one kind, each to the partition of its owner."""
+        partition_ids: dict[Owner, int] = {}
+        rows = []
+        for owner, record_id, text in items:
+            if owner not in partition_ids:
+                partition_ids[owner] = self._partition_id(kind, owner)
+            rows.append((partition_ids[owner], record_id, self.count_words(text)))
+        added = to_json([(at, record_id, words.length) for at, record_id, words in rows])
+        item_ids = dict(fetch_all(self._db.execute(_SQL["add_items"], {"rows": added})))
+        self._add_postings([(at, item_ids[record_id], words) for at, record_id, words in rows])
 
     def reindex(self, kind: ItemKind, owner: Owner, item_id: int, text: str) -> None:
         """Add the postings of an item that has its row already; move it to its partition."""
@@ -79,7 +87,7 @@ class SqliteWordIndex:
         words = self.count_words(text)
         values = {"item_id": item_id, "partition_id": partition_id, "words": words.length}
         self._db.execute(_SQL["set_length"], values)
-        self._add_postings(partition_id, item_id, words)
+        self._add_postings([(partition_id, item_id, words)])
 
     def count_words(self, text: str) -> "WordCounts":
         """Return the words of *text* as they are indexed."""
@@ -88,13 +96,18 @@ class SqliteWordIndex:
         prefixed = Counter(ASSISTANT_PREFIX + term for term in by_assistant)
         return WordCounts(Counter(self.terms(user_text)), prefixed)
 
-    def _add_postings(self, partition_id: int, item_id: int, words: "WordCounts") -> None:
-        grown = {"partition_id": partition_id, "words": words.length}
-        self._db.execute(_SQL["grow_partition"], grown)
-        for counts in filter(None, (words.by_user, words.by_assistant)):
-            values = {"partition_id": partition_id, "item_id": item_id, "words": to_json(counts)}
-            self._db.execute(_SQL["count_terms"], values)
-            self._db.execute(_SQL["add_postings"], values | {"length": counts.total()})
+    def _add_postings(self, items: "Sequence[tuple[int, int, WordCounts]]") -> None:
+        """Add the words of items, each given with its partition and its id."""
+        lengths = to_json([(partition_id, words.length) for partition_id, _, words in items])
+        self._db.execute(_SQL["grow_partitions"], {"rows": lengths})
+        counted = [
+            (partition_id, item_id, counts.total(), counts)
+            for partition_id, item_id, words in items
+            for counts in filter(None, (words.by_user, words.by_assistant))
+        ]
+        values = {"rows": to_json(counted)}
+        self._db.execute(_SQL["count_terms"], values)
+        self._db.execute(_SQL["add_postings"], values)
 
     def remove(self, record_id: str, text: str) -> int:
         """Delete an item with its postings and embeddings; return how many postings it had."""

@@ -12,13 +12,30 @@ ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
 
--- embedded_before: items whose vectors are of a model registered before this one
-SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
- WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
+-- embedded_by_others: items whose vectors are of a model registered before this one, then after it (two ranges of the
+-- index; an OR would read all of it)
+SELECT id, kind FROM (
+    SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+     WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit)
+UNION ALL
+SELECT id, kind FROM (
+    SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+     WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit)
+LIMIT :limit;
 
--- embedded_after: … or of a model registered after it (two ranges of the index; an OR would read all of it)
-SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
- WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit;
+-- pending: those that were never embedded first
+SELECT id, kind FROM (
+    SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+     WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit)
+UNION ALL
+SELECT id, kind FROM (
+    SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+     WHERE i.embedded_by < :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit)
+UNION ALL
+SELECT id, kind FROM (
+    SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
+     WHERE i.embedded_by > :model_id ORDER BY i.embedded_by DESC, i.seq DESC LIMIT :limit)
+LIMIT :limit;
 
 -- pending_among: those of some records, given as a JSON list of ids, that this model has not embedded
 SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
@@ -40,8 +57,9 @@ SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
 -- count_by_model: how many items each model has embedded; '' counts the pending ones
 SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
 
--- by_hash: the vector of a text that was embedded before
-SELECT hash, vector FROM embeddings WHERE model_id = :model_id AND hash = :hash LIMIT 1;
+-- by_hash: the vectors of texts that were embedded before, by hashes given as a JSON list of hexadecimal texts
+SELECT unhex(j.value), (SELECT vector FROM embeddings WHERE model_id = :model_id AND hash = unhex(j.value) LIMIT 1) AS v
+  FROM json_each(:hashes) j WHERE v IS NOT NULL;
 
 -- add_embedding: one chunk; content never changes, so an existing row is kept
 INSERT INTO embeddings (seq, model_id, chunk, chunks, hash, vector)

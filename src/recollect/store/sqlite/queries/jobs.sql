@@ -22,7 +22,8 @@ UPDATE jobs SET lease_until = :lease_until, payload = :payload
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
 
 -- release: the worker ends its lease
-UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error, updated_at = :now
+UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error,
+       payload = coalesce(:payload, payload), updated_at = :now
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
 
 -- requeue: a parked or waiting job is due now, with all its attempts
@@ -60,8 +61,9 @@ SELECT count(*) FROM jobs WHERE state = 'doing' AND (lease_until < :now OR lease
 -- next_run_at: when the next one is due
 SELECT min(run_at) FROM jobs WHERE state = 'todo';
 
--- add_unconsolidated: a candidate that waits for consolidation
-INSERT INTO unsettled (memory_id, event_id) VALUES (:memory_id, :event_id) ON CONFLICT DO NOTHING;
+-- add_unconsolidated: candidates that wait for consolidation, given as a JSON list
+INSERT INTO unsettled (memory_id, event_id) SELECT value, :event_id FROM json_each(:memory_ids) WHERE true
+ON CONFLICT DO NOTHING;
 
 -- unconsolidated: the first candidates of an event that wait for consolidation
 SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LIMIT :limit;
@@ -69,8 +71,8 @@ SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LI
 -- unconsolidated_among: which of some memories wait for consolidation
 SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:ids));
 
--- mark_consolidated: it no longer waits
-DELETE FROM unsettled WHERE memory_id = :memory_id;
+-- mark_consolidated: they no longer wait, given as a JSON list
+DELETE FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:memory_ids));
 
 -- add_call: one entry of the ledger
 INSERT INTO model_calls (id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at)

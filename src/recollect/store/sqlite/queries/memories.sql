@@ -1,36 +1,40 @@
--- add_evidence: before its memory, whose insert checks that it has evidence
+-- add_evidence: before its memory, whose insert checks that it has evidence; rows as a JSON list of objects
 INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, voice, created_at)
-VALUES (:id, :memory_id, :source_id, :start, :end, :quote, :voice, :created_at);
+SELECT value ->> 'id', value ->> 'memory_id', value ->> 'source_id', value ->> 'start', value ->> 'end',
+       value ->> 'quote', value ->> 'voice', value ->> 'created_at' FROM json_each(:rows);
 
 -- drop_evidence: what was copied from another memory, when the merge is undone
 DELETE FROM evidence WHERE id IN (SELECT value FROM json_each(:ids));
 
--- add_memory: the record itself
+-- add_memories: the records themselves, as a JSON list of objects
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
                       "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
                       redactions, metadata, observed_at, confirmed_at, created_at, updated_at,
                       voice, flags, rule, event_id, session, author, dates)
-VALUES (:id, :type, :scope, :status, :project_id, :repo_id, :agent_id, :session_id, :source_kind,
-        :key, :title, :content, :summary, :rationale, :alternatives, :confidence, :fingerprint,
-        :redactions, :metadata, :observed_at, :confirmed_at, :created_at, :updated_at,
-        :voice, :flags, :rule, :event_id, :session, :author, :dates);
+SELECT value ->> 'id', value ->> 'type', value ->> 'scope', value ->> 'status', value ->> 'project_id',
+       value ->> 'repo_id', value ->> 'agent_id', value ->> 'session_id', value ->> 'source_kind', value ->> 'key',
+       value ->> 'title', value ->> 'content', value ->> 'summary', value ->> 'rationale', value ->> 'alternatives',
+       value ->> 'confidence', value ->> 'fingerprint', value ->> 'redactions', value ->> 'metadata',
+       value ->> 'observed_at', value ->> 'confirmed_at', value ->> 'created_at', value ->> 'updated_at',
+       value ->> 'voice', value ->> 'flags', value ->> 'rule', value ->> 'event_id', value ->> 'session',
+       value ->> 'author', value ->> 'dates' FROM json_each(:rows);
 
--- add_tag: one label of a memory
-INSERT INTO memory_tags (memory_id, tag) VALUES (:memory_id, :tag);
+-- add_tags: labels of memories, as JSON [[memory_id, tag], …]
+INSERT INTO memory_tags (memory_id, tag) SELECT value ->> 0, value ->> 1 FROM json_each(:rows);
+
+-- stored_ids: which of some ids, given as a JSON list, are those of memories
+SELECT m.id FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
 -- memories: by their ids, given as a JSON list
-SELECT id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind, "key", title,
-       content, summary, rationale, alternatives, confidence, redactions, metadata, observed_at, confirmed_at,
-       created_at, updated_at, voice, flags, rule, event_id, session, author, dates
-  FROM memories WHERE id IN (SELECT value FROM json_each(:ids));
-
--- tags_of: of many memories at once
-SELECT memory_id, tag FROM memory_tags
- WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, tag;
-
--- evidence_of: of many memories at once
-SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at FROM evidence
- WHERE memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY memory_id, id;
+SELECT m.id, m.type, m.scope, m.status, m.project_id, m.repo_id, m.agent_id, m.session_id, m.source_kind, m."key",
+       m.title, m.content, m.summary, m.rationale, m.alternatives, m.confidence, m.redactions, m.metadata,
+       m.observed_at, m.confirmed_at, m.created_at, m.updated_at, m.voice, m.flags, m.rule, m.event_id, m.session,
+       m.author, m.dates,
+       (SELECT json_group_array(t.tag ORDER BY t.tag) FROM memory_tags t WHERE t.memory_id = m.id),
+       (SELECT json_group_array(json_array(e.id, e.memory_id, e.source_id, e.start_char, e.end_char, e.quote,
+                                           e.voice, e.created_at) ORDER BY e.id)
+          FROM evidence e WHERE e.memory_id = m.id)
+  FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
 -- with_key: the active profile fact of that key
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
@@ -43,9 +47,10 @@ SELECT m.id FROM memories m CROSS JOIN items i ON i.id = m.id
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 
--- add_change: one change of status
+-- add_changes: changes of memories, as a JSON list of objects
 INSERT INTO memory_changes (id, memory_id, kind, before, after, "by", reason, at, effects)
-VALUES (:id, :memory_id, :kind, :before, :after, :by, :reason, :at, :effects);
+SELECT value ->> 'id', value ->> 'memory_id', value ->> 'kind', value ->> 'before', value ->> 'after', value ->> 'by',
+       value ->> 'reason', value ->> 'at', value ->> 'effects' FROM json_each(:rows);
 
 -- remove_id_from_history: other memories keep their history, without the id of the forgotten memory
 UPDATE memory_changes

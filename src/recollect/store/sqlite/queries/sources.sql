@@ -65,3 +65,9 @@ SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error
 
 -- uris_without_source: of events without a source: an import skips what it took in completely
 SELECT uri FROM ingestion_events WHERE source_id IS NULL AND uri <> '' AND "trigger" = :trigger;
+
+-- start_event: it is in work
+UPDATE ingestion_events SET state = 'working', updated_at = :at WHERE id = :id AND state <> 'working';
+
+-- set_outcome: what it has come to so far
+UPDATE ingestion_events SET outcome = :outcome, updated_at = :at WHERE id = :id;

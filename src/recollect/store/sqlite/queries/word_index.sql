@@ -4,19 +4,25 @@ SELECT id FROM shelves WHERE kind = :kind AND scope = :scope AND owner_id = :own
 -- add_partition: created when first needed
 INSERT INTO shelves (kind, scope, owner_id) VALUES (:kind, :scope, :owner_id) RETURNING id;
 
--- add_item: a new searchable record
-INSERT INTO items (shelf_id, id, words) VALUES (:partition_id, :id, :words) RETURNING seq;
+-- add_items: new searchable records in this order, as JSON [[partition, id, words], …]
+INSERT INTO items (shelf_id, id, words)
+SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(:rows) ORDER BY key RETURNING id, seq;
 
--- grow_partition: count one more item
-UPDATE shelves SET items = items + 1, words = words + :words WHERE id = :partition_id;
+-- grow_partitions: count more items, given as JSON [[partition, words], …]
+UPDATE shelves SET items = shelves.items + g.items, words = shelves.words + g.words
+  FROM (SELECT value ->> 0 AS id, count(*) AS items, sum(value ->> 1) AS words FROM json_each(:rows) GROUP BY 1) g
+ WHERE shelves.id = g.id;
 
--- count_terms: the words of an item, given as JSON {word: times}
-INSERT INTO terms (shelf_id, term, items) SELECT :partition_id, key, 1 FROM json_each(:words) WHERE true
+-- count_terms: the words of items, given as JSON [[partition, item, words, {word: times}], …]
+INSERT INTO terms (shelf_id, term, items)
+SELECT r.value ->> 0, j.key, 1 FROM json_each(:rows) r CROSS JOIN json_each(r.value, '$[3]') j WHERE true
 ON CONFLICT (term, shelf_id) DO UPDATE SET items = items + 1;
 
--- add_postings: where those words occur
+-- add_postings: where those words occur, given in the same form
 INSERT INTO postings (term_id, seq, times, words)
-SELECT t.id, :item_id, j.value, :length FROM json_each(:words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = :partition_id;
+SELECT t.id, r.value ->> 1, j.value, r.value ->> 2
+  FROM json_each(:rows) r CROSS JOIN json_each(r.value, '$[3]') j
+ CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = r.value ->> 0;
 
 -- items_of: by the ids of their records, given as a JSON list
 SELECT i.id, i.seq, i.shelf_id, i.words FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value;
