@@ -14,7 +14,7 @@ MESSAGES = [
     {"role": "user", "content": "I prefer short reports for the team."},
 ]
 # Of which about 60 find the neighbours of three candidates.
-MAX_STATEMENTS = 140
+MAX_STATEMENTS = 150
 
 
 @pytest.fixture
