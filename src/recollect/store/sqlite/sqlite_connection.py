@@ -45,6 +45,7 @@ _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     ChangeEffects: parse_effects,
     bool: bool,
 }
+_ROWS = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LIST_PARSERS: Mapping[Any, Callable[[str], tuple[Any, ...]]] = {
     Evidence: parse_evidence,
     Redaction: parse_redactions,
@@ -119,7 +120,8 @@ def _converter(value_type: type) -> Callable[[Any], Any]:
 
 
 def _rows_json(rows: RowList) -> str:
-    return to_json([{name: to_column(value) for name, value in row.items()} for row in rows])
+    # Not sorted: this text is not stored, and sorting takes time.
+    return _ROWS.encode([{name: to_column(value) for name, value in row.items()} for row in rows])
 
 
 def _list_json(values: Collection[Any]) -> str:

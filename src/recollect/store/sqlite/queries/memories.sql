@@ -1,23 +1,25 @@
 -- add_evidence: before its memory, whose insert checks that it has evidence; rows as a JSON list of objects
+WITH r AS MATERIALIZED (SELECT jsonb(value) AS v FROM json_each(:rows))
 INSERT INTO evidence (id, memory_id, source_id, start_char, end_char, quote, voice, created_at)
-SELECT value ->> 'id', value ->> 'memory_id', value ->> 'source_id', value ->> 'start', value ->> 'end',
-       value ->> 'quote', value ->> 'voice', value ->> 'created_at' FROM json_each(:rows);
+SELECT v ->> 'id', v ->> 'memory_id', v ->> 'source_id', v ->> 'start', v ->> 'end',
+       v ->> 'quote', v ->> 'voice', v ->> 'created_at' FROM r;
 
 -- drop_evidence: what was copied from another memory, when the merge is undone
 DELETE FROM evidence WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- add_memories: the records themselves, as a JSON list of objects
+WITH r AS MATERIALIZED (SELECT jsonb(value) AS v FROM json_each(:rows))
 INSERT INTO memories (id, type, scope, status, project_id, repo_id, agent_id, session_id, source_kind,
                       "key", title, content, summary, rationale, alternatives, confidence, fingerprint,
                       redactions, metadata, observed_at, confirmed_at, created_at, updated_at,
                       voice, flags, rule, event_id, session, author, dates)
-SELECT value ->> 'id', value ->> 'type', value ->> 'scope', value ->> 'status', value ->> 'project_id',
-       value ->> 'repo_id', value ->> 'agent_id', value ->> 'session_id', value ->> 'source_kind', value ->> 'key',
-       value ->> 'title', value ->> 'content', value ->> 'summary', value ->> 'rationale', value ->> 'alternatives',
-       value ->> 'confidence', value ->> 'fingerprint', value ->> 'redactions', value ->> 'metadata',
-       value ->> 'observed_at', value ->> 'confirmed_at', value ->> 'created_at', value ->> 'updated_at',
-       value ->> 'voice', value ->> 'flags', value ->> 'rule', value ->> 'event_id', value ->> 'session',
-       value ->> 'author', value ->> 'dates' FROM json_each(:rows);
+SELECT v ->> 'id', v ->> 'type', v ->> 'scope', v ->> 'status', v ->> 'project_id',
+       v ->> 'repo_id', v ->> 'agent_id', v ->> 'session_id', v ->> 'source_kind', v ->> 'key',
+       v ->> 'title', v ->> 'content', v ->> 'summary', v ->> 'rationale', v ->> 'alternatives',
+       v ->> 'confidence', v ->> 'fingerprint', v ->> 'redactions', v ->> 'metadata',
+       v ->> 'observed_at', v ->> 'confirmed_at', v ->> 'created_at', v ->> 'updated_at',
+       v ->> 'voice', v ->> 'flags', v ->> 'rule', v ->> 'event_id', v ->> 'session',
+       v ->> 'author', v ->> 'dates' FROM r;
 
 -- add_tags: labels of memories, as JSON [[memory_id, tag], …]
 INSERT INTO memory_tags (memory_id, tag) SELECT value ->> 0, value ->> 1 FROM json_each(:rows);
@@ -48,9 +50,10 @@ UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :
  WHERE id = :id;
 
 -- add_changes: changes of memories, as a JSON list of objects
+WITH r AS MATERIALIZED (SELECT jsonb(value) AS v FROM json_each(:rows))
 INSERT INTO memory_changes (id, memory_id, kind, before, after, "by", reason, at, effects)
-SELECT value ->> 'id', value ->> 'memory_id', value ->> 'kind', value ->> 'before', value ->> 'after', value ->> 'by',
-       value ->> 'reason', value ->> 'at', value ->> 'effects' FROM json_each(:rows);
+SELECT v ->> 'id', v ->> 'memory_id', v ->> 'kind', v ->> 'before', v ->> 'after', v ->> 'by',
+       v ->> 'reason', v ->> 'at', v ->> 'effects' FROM r;
 
 -- remove_id_from_history: other memories keep their history, without the id of the forgotten memory
 UPDATE memory_changes

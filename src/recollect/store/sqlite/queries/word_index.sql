@@ -14,15 +14,16 @@ UPDATE shelves SET items = shelves.items + g.items, words = shelves.words + g.wo
  WHERE shelves.id = g.id;
 
 -- count_terms: the words of items, given as JSON [[partition, item, words, {word: times}], …]
-INSERT INTO terms (shelf_id, term, items)
-SELECT r.value ->> 0, j.key, 1 FROM json_each(:rows) r CROSS JOIN json_each(r.value, '$[3]') j WHERE true
+WITH r AS MATERIALIZED (SELECT value ->> 0 AS shelf_id, value -> 3 AS words FROM json_each(:rows))
+INSERT INTO terms (shelf_id, term, items) SELECT r.shelf_id, j.key, 1 FROM r CROSS JOIN json_each(r.words) j WHERE true
 ON CONFLICT (term, shelf_id) DO UPDATE SET items = items + 1;
 
 -- add_postings: where those words occur, given in the same form
+WITH r AS MATERIALIZED (
+    SELECT value ->> 0 AS shelf_id, value ->> 1 AS seq, value ->> 2 AS length, value -> 3 AS words FROM json_each(:rows))
 INSERT INTO postings (term_id, seq, times, words)
-SELECT t.id, r.value ->> 1, j.value, r.value ->> 2
-  FROM json_each(:rows) r CROSS JOIN json_each(r.value, '$[3]') j
- CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = r.value ->> 0;
+SELECT t.id, r.seq, j.value, r.length
+  FROM r CROSS JOIN json_each(r.words) j CROSS JOIN terms t ON t.term = j.key AND t.shelf_id = r.shelf_id;
 
 -- items_of: by the ids of their records, given as a JSON list
 SELECT i.id, i.seq, i.shelf_id, i.words FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value;
