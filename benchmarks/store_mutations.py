@@ -4,7 +4,8 @@ Gut every method of the store in turn, and check that its contract tests notice.
 The tests of tests/store/contract run once, and it is recorded which of them call which method. Then
 each public method of each repository, index and store is replaced by one that does nothing and
 returns an empty value of its type, and the tests that called it run until one fails. A method that
-no test calls, or whose tests all pass without it, is reported, and the exit code is 1.
+no test calls, or whose tests all pass without it, is reported, and so is a statement that no test
+runs: a statement of another database would not be held to anything. Then the exit code is 1.
 
 `python -m benchmarks.store_mutations [NAME ...]`: only methods whose name contains one of NAME.
 """
@@ -27,9 +28,11 @@ from _pytest.runner import runtestprotocol
 
 from recollect.clock import SystemClock
 from recollect.store.protocol import Store, StoreFile, Tables
+from recollect.store.repositories.repository import Repository
 
 ROOT = Path(__file__).parent.parent
 CONTRACT = ROOT / "tests" / "store" / "contract"
+QUERIES = ROOT / "src" / "recollect" / "store" / "sqlite" / "queries"  # those of others are equal
 TIMEOUT_S = 20  # a test may wait for what a gutted method never does
 EMPTY: Mapping[Any, Callable[[], list[Any]]] = {
     bool: lambda: [False, True],
@@ -107,6 +110,27 @@ def replacing(target: Target, replacement: Any) -> Iterator[None]:
         setattr(target.owner, target.name, original)
 
 
+@contextmanager
+def recording_statements(statements: set[str]) -> Iterator[None]:
+    """Add the statements that repositories run inside the block to a set, by `file.name`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for method, place in {"_run": 0, "_all": 1, "_first": 1, "_stream": 1}.items():
+            original = getattr(Repository, method)
+
+            def run(
+                repository: Any,
+                *arguments: Any,
+                _original: Any = original,
+                _place: int = place,
+                **values: Any,
+            ) -> Any:
+                statements.add(f"{repository._statements}.{arguments[_place]}")
+                return _original(repository, *arguments, **values)
+
+            patch.setattr(Repository, method, run)
+        yield
+
+
 class MutationRun:
     """A pytest plugin that runs the collected tests once, and then for each mutant."""
 
@@ -116,12 +140,14 @@ class MutationRun:
         ]
         self.survivors: list[str] = []
         self.failures: list[str] = []
+        self.statements: set[str] = set()
         self._callers: dict[Target, set[pytest.Item]] = defaultdict(set)
         self._seconds: dict[pytest.Item, float] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run everything here instead of pytest's own loop."""
-        self._record_callers(session.items)
+        with recording_statements(self.statements):
+            self._record_callers(session.items)
         for target in self.targets:
             if not self._callers[target]:
                 self.survivors.append(f"{target} is not called")
@@ -172,7 +198,8 @@ class MutationRun:
 def run(names: Sequence[str] = ()) -> MutationRun:
     """Run the contract tests of every mutant; *names* select methods."""
     sys.path[:0] = [str(ROOT / "tests")]
-    from store_backends import BACKENDS  # of the tests, which are not installed
+    from dialect_statements import read_file  # of the tests, which are not installed
+    from store_backends import BACKENDS
 
     with tempfile.TemporaryDirectory() as folder:
         all_targets: dict[Target, None] = {}
@@ -187,6 +214,9 @@ def run(names: Sequence[str] = ()) -> MutationRun:
     exit_code = pytest.main([*options, "--rootdir", str(ROOT), str(CONTRACT)], plugins=[plugin])
     if exit_code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {exit_code!r}")
+    for file in sorted({name.partition(".")[0] for name in plugin.statements}) if not names else ():
+        unused = read_file(QUERIES / f"{file}.sql").keys() - plugin.statements
+        plugin.survivors += [f"{name} is not run" for name in sorted(unused)]
     return plugin
 
 
@@ -196,9 +226,13 @@ def main() -> int:
     result = run(sys.argv[1:])
     for line in [f"fails: {name}" for name in result.failures] + result.survivors:
         print(line)
-    caught = len(result.targets) - len({line.split(" ")[0] for line in result.survivors})
+    names = {line.split(" ")[0] for line in result.survivors}
+    caught = sum(str(target) not in names for target in result.targets)
     seconds = time.monotonic() - start
-    print(f"{caught} of {len(result.targets)} methods caught, in {seconds:.0f} s")
+    print(
+        f"{caught} of {len(result.targets)} methods caught, "
+        f"{len(result.statements)} statements run, in {seconds:.0f} s"
+    )
     return 1 if result.survivors or result.failures or not result.targets else 0
 
 

@@ -8,7 +8,14 @@ from recollect import Memory, MemoryType, Project, Status
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockAuthor, BlockVersion
 from recollect.domain.capture_event import Event, EventState, Trigger
-from recollect.domain.conversation import Conversation, Message, MessageFilters, Role
+from recollect.domain.conversation import (
+    CompactionMode,
+    Conversation,
+    Message,
+    MessageFilters,
+    Role,
+    Summary,
+)
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
@@ -178,4 +185,19 @@ def block_version(of: Block, at: datetime = START) -> BlockVersion:
         by=BlockAuthor.AGENT,
         reason="r",
         changed_at=at,
+    )
+
+
+def summary(summary_id: str, content: str, *, position: int = 0) -> Summary:
+    """Return a summary of one message of TALK."""
+    return Summary(
+        id=summary_id,
+        conversation_id=TALK.id,
+        mode=CompactionMode.SLIDING_WINDOW,
+        content=content,
+        first_position=position,
+        last_position=position,
+        tokens=2,
+        made_by="extract",
+        created_at=START + timedelta(minutes=position),
     )

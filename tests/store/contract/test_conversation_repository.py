@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.domain.conversation import CompactionMode, MessageFilters, Pin, Summary
+from recollect.domain.conversation import MessageFilters, Pin
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Store, Tables
-from store_records import ALONE, TALK, count_matches, message, say
+from store_records import ALONE, TALK, count_matches, message, say, summary
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -62,25 +62,13 @@ def test_the_latest_open_conversation_is_found_by_how_it_was_begun(store: Store)
 
 
 def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
-    def summary(number: int) -> Summary:
-        return Summary(
-            id=f"s{number}",
-            conversation_id="c1",
-            mode=CompactionMode.SLIDING_WINDOW,
-            content=f"summary {number}",
-            first_position=number,
-            last_position=number,
-            tokens=2,
-            made_by="extract",
-            created_at=START + timedelta(minutes=number),
-        )
-
+    summaries = [summary(f"s{number}", f"summary {number}", position=number) for number in (0, 1)]
     pin = Pin(id="p", conversation_id="c1", kind="ticket", content="ABC-1", pinned_at=START)
     say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
 
     def write(tables: Tables) -> None:
         for number in range(2):
-            tables.conversations.add_summary(summary(number))
+            tables.conversations.add_summary(summaries[number])
             tables.messages.mark_summarized([f"c1 m{number}", "unknown"], f"s{number}")
         tables.messages.mark_summarized(["c1 m0"], "s1")  # a message is summarized once
         tables.conversations.add_pin(pin)
@@ -88,8 +76,8 @@ def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
 
     store.write(write)
     with store.read() as tables:
-        assert tables.conversations.summaries("c1") == [summary(0), summary(1)]
-        assert tables.conversations.last_summaries(["c1", "c2"]) == {"c1": summary(1)}
+        assert tables.conversations.summaries("c1") == summaries
+        assert tables.conversations.last_summaries(["c1", "c2"]) == {"c1": summaries[1]}
         assert tables.conversations.pin("p") == replace(pin, active=False)
         assert tables.conversations.pins("c1") == [replace(pin, active=False)]
         assert tables.conversations.pin("unknown") is None

@@ -89,7 +89,7 @@ def test_links_reach_a_project_directly_or_through_its_memories(
         assert here.id in tables.links.ids_linked_to(a.id)
 
 
-def test_pairs_of_current_memories_that_contradict_each_other_are_counted(
+def test_current_memories_that_contradict_each_other_are_listed_and_counted(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
     first, second, third = keep("one"), keep("two"), keep("three", status=Status.ARCHIVED)
@@ -104,11 +104,15 @@ def test_pairs_of_current_memories_that_contradict_each_other_are_counted(
             created_at=START,
         )
 
+    pairs = [(first.id, second.id), (second.id, first.id), (first.id, third.id)]
+    links = [link(from_id, to_id) for from_id, to_id in pairs]
+
     def write(tables: Tables) -> None:
-        pairs = [(first.id, second.id), (second.id, first.id), (first.id, third.id)]
-        for from_id, to_id in pairs:
-            tables.links.add(link(from_id, to_id))
+        for new in links:
+            tables.links.add(new)
 
     store.write(write)
     with store.read() as tables:
         assert tables.links.count_conflicts() == 1
+        assert tables.links.contradictions(9) == [links[1], links[0]]
+        assert tables.links.contradictions(1) == [links[1]]

@@ -152,6 +152,8 @@ def test_memories_are_filtered(store: Store, keep: Keep) -> None:
             return [memory.id for memory in tables.memories.newest([GLOBAL], chosen, 10)]
 
     assert newest() == [new.id, old.id]
+    with store.read() as tables:
+        assert tables.memories.newest(None, Filters(), 1) == [new]
     assert newest(statuses=frozenset({Status.INBOX})) == [waiting.id]
     assert newest(types=frozenset({MemoryType.EPISODE})) == [new.id]
     assert newest(tags=frozenset({"x", "y"})) == [new.id]

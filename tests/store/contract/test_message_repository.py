@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from recollect import InvalidInput
-from recollect.domain.conversation import CompactionMode, MessageFilters, Role, Summary
+from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from store_records import ALONE, TALK, count_matches, matching_ids, message, say
+from store_records import ALONE, TALK, count_matches, matching_ids, message, say, summary
 from support import START
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
@@ -155,20 +155,9 @@ def test_messages_are_read_in_pages_and_counted_in_context(store: Store) -> None
 
 def test_a_message_is_pinned_and_goes_back_to_the_context(store: Store) -> None:
     say(store, message(0, "zero"), message(1, "one"))
-    summary = Summary(
-        id="s",
-        conversation_id="c1",
-        mode=CompactionMode.SLIDING_WINDOW,
-        content="summary",
-        first_position=0,
-        last_position=1,
-        tokens=1,
-        made_by="extract",
-        created_at=START,
-    )
 
     def write(tables: Tables) -> None:
-        tables.conversations.add_summary(summary)
+        tables.conversations.add_summary(summary("s", "both"))
         tables.messages.mark_summarized(["c1 m0", "c1 m1"], "s")
         tables.messages.restore_to_context("c1 m0")
         tables.messages.set_pinned("c1 m0", True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from recollect import Retrieval, View
 from recollect.domain.retrieval import LoggedHit, LoggedItem
@@ -146,3 +147,34 @@ def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
         assert tables.retrievals.view("none") is None
     assert store.write(lambda tables: tables.retrievals.delete_view("v"))
     assert not store.write(lambda tables: tables.retrievals.delete_view("v"))
+
+
+def test_the_latest_retrievals_are_listed_of_an_agent_or_of_a_memory(
+    store: Store, keep: Keep
+) -> None:
+    memory = keep("zebra")
+    hit = LoggedHit(rank=1, memory_id=memory.id, score=0.5, parts={}, explanation="")
+    first = Retrieval(
+        id="q1",
+        verb="search",
+        query="zebra",
+        asking={"agent_id": "a1"},
+        notes=(),
+        asked_at=START,
+        hits=(hit,),
+    )
+    second = replace(first, id="q2", asking={}, hits=())
+    third = replace(first, id="q3", asking={})
+    for retrieval in (first, second, third):
+        store.write(partial(_add_retrieval, retrieval, START))
+
+    with store.read() as tables:
+        everything: dict[str, Any] = {"agent_id": None, "memory_id": None, "limit": 9, "offset": 0}
+
+        def latest(**options: object) -> list[Retrieval]:
+            return tables.retrievals.latest(**everything | options)
+
+        assert latest() == [third, second, first]
+        assert latest(limit=1, offset=1) == [second]
+        assert latest(agent_id="a1") == [first]
+        assert latest(memory_id=memory.id) == [third, first]

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, Retrieval
+from recollect import InvalidInput, Project, Retrieval
+from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import StoreError
 from recollect.store.protocol import Store, StoreFile, Tables
-from store_records import Keep, agent, matching_ids, source
+from recollect.store.values import StoredFile
+from store_records import Keep, agent, count_matches, matching_ids, source
 from support import START
 
 IMPORT = UnfinishedWork(kind=WorkKind.IMPORT, subject="s", started_at=START)
@@ -72,10 +74,15 @@ def test_a_store_says_where_it_is_and_how_large(
 def test_a_rebuilt_index_finds_what_it_found_before(store: Store, keep: Keep) -> None:
     keep("the zebra sleeps")
     before = matching_ids(store, "zebra")
+    home = Project(id="p1", name="site", created_at=START)
+    store.write(lambda tables: tables.projects.add_project(home))
+    file = StoredFile("f1", "p1", "a.py", "x", "h")
+    store.write(lambda tables: tables.files.save(file, START))
 
     counts = store.rebuild_indexes()
 
-    assert counts["items"] == 1
+    assert counts["items"] == 2
+    assert count_matches(store, ItemKind.FILE, Owner(Scope.PROJECT, "p1"), "x") == 1
     assert matching_ids(store, "zebra") == before
     names, problems = store.check()
     assert len(names) > 5
