@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.judges.durability import measure_durability, train_durability
+from benchmarks.judges.pairs import measure_pairs, train_pairs
 
 
 def main() -> None:
@@ -18,8 +19,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.train:
         train_durability(arguments.folder)
+        train_pairs(arguments.folder)
     else:
         measure_durability(arguments.folder)
+        measure_pairs(arguments.folder)
 
 
 if __name__ == "__main__":

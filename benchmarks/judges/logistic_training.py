@@ -49,7 +49,7 @@ def head(
     """Return the header entry and the bytes of one output."""
     weights = weights * slope
     hashed = weights[:buckets]
-    scale = float(np.abs(hashed).max()) / 127 or 1.0
+    scale = float(np.abs(hashed).max(initial=0.0)) / 127 or 1.0
     small = np.clip(np.round(hashed / scale), -127, 127).astype(np.int8)
     entry = {
         "name": name,

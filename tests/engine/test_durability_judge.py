@@ -5,6 +5,7 @@ The sentences here are not among those that the judge was trained on.
 """
 
 from benchmarks.judges.labelled_sentences import features_of, sentences_of
+from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import MemoryType
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.classify_sentence import JUDGED, ExtractionMode
@@ -132,6 +133,16 @@ def test_the_weights_are_read_only_when_a_sentence_is_judged() -> None:
     assert durability_judge._heads.cache_info().currsize == 0
     statements_in(PASSING[0])
     assert durability_judge._heads.cache_info().currsize == 1
+
+
+def test_explain_says_that_a_statement_was_judged_worth_remembering(rec: LocalRecollect) -> None:
+    rec.capture_session(LASTING[1], project="office")
+    rec.drain()
+    [candidate] = [one.memory for one in rec.inbox.list(project="office")]
+
+    explanation = rec.explain(candidate.id)
+
+    assert "judged worth remembering (confidence 0." in str(explanation)
 
 
 def test_a_labelled_message_is_cut_into_sentences_with_labels() -> None:

@@ -5,8 +5,9 @@ Pure: a candidate and its near memories in, a decision out. Nothing here reads o
 
 Three checks, in this order. Is it a *duplicate*? Does it *contradict* a memory: by another value of
 an attribute that has one value at a time, by negating it, by saying what replaced it, by an
-explicit correction, or by a similar statement about the same names that differs in one part? Does
-it say *more* than a memory? If none applies, it is new. The thresholds were chosen on half of the
+explicit correction, by a similar statement about the same names that differs in one part, or
+because the learned judge of pairs holds it to be an update or a correction? Does it say *more*
+than a memory? If none applies, it is new. The thresholds were chosen on half of the
 scopes of letta-update and confirmed on the other half; benchmarks/consolidation measures them.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from recollect.domain.memory import Memory, Status
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
+from recollect.engine.judges.pairs import MIN_CHANGE, change_probability
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.replacements import replaces
@@ -36,9 +38,11 @@ from recollect.text.statement_similarity import (
 
 MIN_SIMILARITY_DUPLICATE = 0.97  # similarity of two wordings of one sentence
 MIN_SIMILARITY_MERGE = 0.85
+MIN_SIMILARITY_CHANGE = 0.3  # of two statements that the judge of pairs compares
 MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
+JUDGED_CHANGE = "it seems to change what was said earlier"
 NEGATED = "one says what the other denies"
 _EXPLICIT_FLAGS = {StatementFlag.CORRECTION, StatementFlag.UPDATE, StatementFlag.EXPLICIT}
 _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
@@ -162,6 +166,9 @@ def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradi
         if why:
             weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
             conflicts.append((is_certain, weight, near.memory, why))
+        elif (probability := _change_probability(candidate, near)) >= MIN_CHANGE:
+            # Less than the likeness of any other conflict, so those come first.
+            conflicts.append((False, probability, near.memory, JUDGED_CHANGE))
     if not conflicts:
         return None
     # Parsed before inferred, another value before a negation, the most similar first.
@@ -193,6 +200,40 @@ def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tu
     if corrects and weight >= MIN_LIKENESS_CORRECTION:
         return "it corrects what was said", False
     return "", False
+
+
+def _change_probability(candidate: Memory, near: NearMemory) -> float:
+    """Return how likely the user's later statement changes what *near* says; 0 if not compared."""
+    earlier, later = near.memory.content, candidate.content
+    if near.is_same_source or candidate.observed_at < near.memory.observed_at:
+        return 0.0
+    if _is_by_others(candidate) or max(len(earlier), len(later)) > MAX_CHARS:
+        return 0.0
+    if near.similarity is not None and near.similarity < MIN_SIMILARITY_CHANGE:
+        return 0.0
+    if _is_attribute_of_another(_parse(later), _parse(earlier)):
+        return 0.0
+    if _has_nothing_new(earlier, later) or _is_parallel(candidate, near.memory):
+        return 0.0
+    return change_probability(earlier, later, near.similarity)
+
+
+def _has_nothing_new(earlier: str, later: str) -> bool:
+    """Return whether one of two statements has all words of the other: nothing was replaced."""
+    before, after = content_words(earlier), content_words(later)
+    return before <= after or after <= before
+
+
+def _is_parallel(candidate: Memory, other: Memory) -> bool:
+    """
+    Return whether both begin alike and the candidate does not say that anything changed.
+
+    "The page uses OAuth" and "the page uses React" may both hold; the rules compare such values.
+    """
+    if not _EXPLICIT_FLAGS.isdisjoint(candidate.provenance.flags):
+        return False
+    first, second = (text.lower().split()[:2] for text in (candidate.content, other.content))
+    return first == second
 
 
 def _parse(text: str) -> Statement | None:

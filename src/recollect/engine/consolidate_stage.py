@@ -258,7 +258,9 @@ def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Con
     verdict = judge(candidate, facts)
     allowed = isinstance(verdict, Promote) if active else not isinstance(verdict, NeverPromote)
     if not (conflict.is_correction and by_user and allowed):
-        _apply_policy(writer, candidate, PromotionFacts(sessions=1, has_conflict=True))
+        # A likely change of a mere candidate does not hold back what the user asked to remember.
+        holds_back = active or conflict.is_certain
+        _apply_policy(writer, candidate, PromotionFacts(sessions=1, has_conflict=holds_back))
         return "contradicting"
     for other in rivals:
         writer.supersede(other, candidate, "it was corrected")

@@ -25,7 +25,7 @@ from recollect.domain.source import Evidence, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import ENGINE, AuditedWriter
 from recollect.engine.engine_context import EngineContext
-from recollect.engine.extract.classify_sentence import ExtractionMode
+from recollect.engine.extract.classify_sentence import JUDGED, ExtractionMode
 from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.session_episode import session_episode
 from recollect.engine.leased_job import LeasedJob, NextStep, Tally
@@ -145,10 +145,17 @@ def add_candidates(
     stored = tables.memories.stored_ids([memory.id for memory in batch])
     new = [memory for memory in batch if memory.id not in stored]
     writer = AuditedWriter(tables, context.clock, ENGINE)
-    writer.create_many(new, [f"extracted: {memory.provenance.rule}" for memory in new])
+    writer.create_many(new, [_creation_reason(memory) for memory in new])
     if new:
         tables.jobs.add_unconsolidated(event_id, *(memory.id for memory in new))
     return {"extracted": len(new)}
+
+
+def _creation_reason(memory: Memory) -> str:
+    """Return why a statement was proposed, as `explain` shows it."""
+    if memory.provenance.rule == JUDGED:
+        return f"extracted: judged worth remembering (confidence {memory.confidence:.2f})"
+    return f"extracted: {memory.provenance.rule}"
 
 
 def _memory(

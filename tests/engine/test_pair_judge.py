@@ -1,0 +1,94 @@
+"""
+The judge of pairs: a later statement that changes an earlier one is linked, and replaces nothing.
+
+The statements here are not among those that the judge was trained on.
+"""
+
+from datetime import timedelta
+
+from recollect.app.local_recollect import LocalRecollect
+from recollect.domain.memory import Status
+from recollect.engine.judges import pairs
+from recollect.engine.judges.linear_model import read_heads
+from recollect.engine.judges.pair_features import BUCKET_BITS, DENSE_NAMES, pair_features
+from recollect.engine.judges.pairs import (
+    CHANGE,
+    MIN_CHANGE,
+    SAME_TOPIC,
+    WEIGHTS,
+    change_probability,
+)
+from support import START
+from tables import each_row
+
+BEFORE = "the newsletter goes out every Friday at noon"
+AFTER = "the newsletter goes out on Tuesdays now, not Fridays anymore"
+
+
+@each_row(
+    ("earlier", "later"),
+    [
+        (BEFORE, AFTER),
+        (
+            "the choir meets in the parish hall",
+            "choir has moved to the school, not the hall anymore",
+        ),
+        (
+            "invoices are kept for six years",
+            "turns out invoices have to be kept ten years, not six",
+        ),
+    ],
+)
+def test_an_update_or_a_correction_is_a_likely_change(earlier: str, later: str) -> None:
+    assert change_probability(earlier, later, None) >= MIN_CHANGE
+
+
+@each_row(
+    ("earlier", "later"),
+    [
+        ("the newsletter goes out every Friday at noon", "my sister plays the cello"),
+        ("Leo's teacher is Mr Varga", "the dentist moved to Elm Street, not Oak Street anymore"),
+    ],
+)
+def test_statements_about_different_things_do_not_change_each_other(
+    earlier: str, later: str
+) -> None:
+    assert change_probability(earlier, later, 0.1) < MIN_CHANGE
+
+
+def test_the_weights_fit_the_features() -> None:
+    heads, about = read_heads(WEIGHTS)
+
+    assert set(heads) == {CHANGE, SAME_TOPIC}
+    assert {len(head.dense) for head in heads.values()} == {len(DENSE_NAMES)}
+    assert len(heads[CHANGE].buckets) == 1 << BUCKET_BITS
+    assert len(pair_features("a", "b", None).dense) == len(DENSE_NAMES)
+    assert about["data"]
+
+
+def test_a_likely_change_is_linked_and_neither_statement_becomes_active_or_superseded(
+    rec: LocalRecollect,
+) -> None:
+    for days, text in enumerate((BEFORE, AFTER)):
+        message = {"role": "user", "content": text, "created_at": START + timedelta(days=days)}
+        rec.capture_session([message], project="paper")
+        rec.drain()
+
+    entries = rec.inbox.list(project="paper")
+    linked = [
+        {entry.memory.content, *(memory.content for memory in entry.conflicts)}
+        for entry in entries
+        if entry.conflicts
+    ]
+
+    assert {BEFORE, AFTER} in linked
+    assert {entry.memory.status for entry in entries} == {Status.INBOX}
+    assert {entry.memory.content for entry in entries} >= {BEFORE, AFTER}
+
+
+def test_the_weights_are_read_when_a_pair_is_judged() -> None:
+    pairs._heads.cache_clear()
+
+    change_probability(BEFORE, AFTER, None)
+
+    assert pairs._heads.cache_info().currsize == 1
