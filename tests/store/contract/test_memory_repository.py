@@ -206,6 +206,7 @@ def test_memories_are_listed_by_status_and_by_when_they_were_confirmed(
         assert memories.unconfirmed(since, 1) == [older]
         assert memories.unconfirmed({MemoryType.PROFILE: START}, 9) == [old]
         assert memories.contents([old.id, "unknown"]) == {old.id: "old"}
+        assert memories.stored_ids([waiting.id, "unknown", old.id]) == {waiting.id, old.id}
 
 
 def test_memories_of_the_same_words_are_found_by_their_fingerprint(
@@ -294,3 +295,20 @@ def test_extracted_memories_are_counted_with_those_a_person_rejected(
     store.write(write)
     with store.read() as tables:
         assert tables.memories.count_extracted() == (3, 1)
+
+
+def test_memories_are_added_together_or_not_at_all(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    first = keep("zebra one", status=Status.INBOX, tags=("a",), evidence=())
+    copies = [replace(first, id=clock.new_id(), tags=tags) for tags in (("b", "c"), ())]
+    twice = [replace(first, id=clock.new_id()), first]
+
+    store.write(lambda tables: tables.memories.add_many(copies))
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.memories.add_many(twice))
+
+    with store.read() as tables:
+        assert tables.memories.get_many([memory.id for memory in copies]) == copies
+        assert tables.memories.count_by_status() == {"inbox": 3}
+    assert store.check()[1] == []

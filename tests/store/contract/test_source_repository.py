@@ -1,6 +1,7 @@
 """Sources and the events that captured them."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -10,7 +11,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import SourceKind
 from recollect.store.protocol import Store, Tables
 from store_records import Keep, event, source
-from support import FakeClock
+from support import START, FakeClock
 
 
 def test_a_source_knows_when_each_of_its_messages_was_said(
@@ -130,3 +131,22 @@ def test_an_event_changes_and_is_found_by_its_source(store: Store) -> None:
         assert tables.sources.event("e1") == failed
         assert tables.sources.events_of("s1") == [failed]
         assert tables.sources.events_of("unknown") == []
+
+
+def test_an_event_in_work_has_a_state_and_an_outcome_so_far(store: Store) -> None:
+    begun = event("e1", state=EventState.CAPTURED)
+    later, end = START + timedelta(minutes=1), START + timedelta(minutes=2)
+
+    def write(tables: Tables) -> None:
+        tables.sources.add_event(begun)
+        tables.sources.start_event("e1", later)
+        tables.sources.start_event("e1", end)  # it is in work already
+
+    store.write(write)
+    working = replace(begun, state=EventState.WORKING, updated_at=later)
+    with store.read() as tables:
+        assert tables.sources.event("e1") == working
+    store.write(lambda tables: tables.sources.set_outcome("e1", "2 facts", end))
+
+    with store.read() as tables:
+        assert tables.sources.event("e1") == replace(working, outcome="2 facts", updated_at=end)
