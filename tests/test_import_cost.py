@@ -62,6 +62,9 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     )
 
     assert not modules & {"onnxruntime", "tokenizers"}
+    services = {name for name in modules if name.startswith("recollect.service.")}
+    assert "recollect.service.read" in services
+    assert not {name.rpartition(".")[2] for name in services} & {"capture", "forget", "briefing"}
 
 
 def test_commands_that_only_read_rows_load_neither_numpy_nor_a_model() -> None:

@@ -16,6 +16,7 @@ from recollect.api.noun import Noun
 from recollect.api.recollect import Recollect
 from recollect.app.local_transport import handler_of
 from recollect.service.handlers.file_transfers import FILE_HANDLERS
+from recollect.service.handlers.recollect import HANDLERS
 from recollect.wire.request import VerbRequest
 from recollect.wire.request_registry import request_classes
 from support import open_memory
@@ -88,6 +89,13 @@ def test_every_request_model_is_sent_by_a_verb_and_has_a_handler() -> None:
     assert sent == set(request_classes().values())
     for request in sent - FILE_HANDLERS.keys():
         assert callable(handler_of(request))
+
+
+def test_every_handler_that_loads_late_names_a_function_of_the_service() -> None:
+    for handler in HANDLERS.values():
+        module, _, function = handler.__qualname__.partition(".")
+
+        assert callable(getattr(import_module(f"recollect.service.{module}"), function))
 
 
 def test_no_two_verbs_have_the_same_route() -> None:

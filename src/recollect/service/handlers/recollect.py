@@ -1,34 +1,28 @@
-"""Handlers of the verbs that `Recollect` itself has."""
+"""
+Handlers of the verbs that `Recollect` itself has.
 
-from recollect.service import (
-    briefing,
-    capture,
-    forget,
-    maintenance,
-    read,
-    review,
-    task_context,
-    write,
-)
-from recollect.service.handlers.handler_table import Handlers
+Their functions are in many modules, and a search or a hook needs one of them.
+"""
+
+from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import recollect as requests
 
 HANDLERS: Handlers = {
-    requests.IngestRequest: write.ingest,
-    requests.CaptureSessionRequest: capture.capture_session,
-    requests.CaptureConversationRequest: capture.capture_conversation,
-    requests.SearchRequest: read.search,
-    requests.WhyNotRequest: read.why_not,
-    requests.WhyNothingRequest: read.why_nothing,
-    requests.ContextForRequest: task_context.context_for,
-    requests.BriefingRequest: briefing.briefing,
-    requests.ConsolidateRequest: review.consolidate,
-    requests.UpsertProfileFactRequest: write.upsert_profile_fact,
-    requests.LinkRequest: write.link,
-    requests.ExplainRequest: read.explain,
-    requests.PromoteRequest: review.promote,
-    requests.RejectRequest: review.reject,
-    requests.UndoRequest: review.undo,
-    requests.ForgetRequest: forget.forget,
-    requests.DrainRequest: maintenance.drain,
+    requests.IngestRequest: lazy_handler("write.ingest"),
+    requests.CaptureSessionRequest: lazy_handler("capture.capture_session"),
+    requests.CaptureConversationRequest: lazy_handler("capture.capture_conversation"),
+    requests.SearchRequest: lazy_handler("read.search"),
+    requests.WhyNotRequest: lazy_handler("read.why_not"),
+    requests.WhyNothingRequest: lazy_handler("read.why_nothing"),
+    requests.ContextForRequest: lazy_handler("task_context.context_for"),
+    requests.BriefingRequest: lazy_handler("briefing.briefing"),
+    requests.ConsolidateRequest: lazy_handler("review.consolidate"),
+    requests.UpsertProfileFactRequest: lazy_handler("write.upsert_profile_fact"),
+    requests.LinkRequest: lazy_handler("write.link"),
+    requests.ExplainRequest: lazy_handler("read.explain"),
+    requests.PromoteRequest: lazy_handler("review.promote"),
+    requests.RejectRequest: lazy_handler("review.reject"),
+    requests.UndoRequest: lazy_handler("review.undo"),
+    requests.ForgetRequest: lazy_handler("forget.forget"),
+    requests.DrainRequest: lazy_handler("maintenance.drain"),
 }
