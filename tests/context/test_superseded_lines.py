@@ -36,3 +36,27 @@ def test_a_later_statement_supersedes_what_it_rejects_or_changes(old: str, new: 
 )
 def test_statements_that_both_hold_are_left_alone(old: str, new: str) -> None:
     assert not supersedes(new, old)
+
+
+@each_row(
+    ("old", "new"),
+    [
+        ("die Sitzung ist am Montag um 9 in der Halle", "die Sitzung ist jetzt um 11 in der Halle"),
+        ("la réunion est à 9 heures dans la salle", "la réunion est désormais à 11 heures"),
+        ("la reunión es a las 9 en la sala", "ahora la reunión es a las 11 en la sala"),
+        ("会议在大厅，9点开始", "会议改成11点，还是在大厅"),
+    ],
+)
+def test_a_change_is_noticed_in_other_languages(old: str, new: str) -> None:
+    assert supersedes(new, old)
+
+
+@each_row(
+    ("old", "new"),
+    [
+        ("die Sitzung ist am Montag um 9", "der Kuchen ist im Kühlschrank"),
+        ("la réunion est à 9 heures", "le pain est dans la cuisine"),
+    ],
+)
+def test_other_topics_in_other_languages_are_left_alone(old: str, new: str) -> None:
+    assert not supersedes(new, old)

@@ -1,7 +1,8 @@
 """
-Find dates and times in an English text, and resolve each to a time span.
+Find dates and times in a text, and resolve each to a time span.
 
-The text is split into tokens (`date_words`). At each token that can begin an expression, a period
+The text is split into tokens (`date_words`); dates of other languages are translated to English
+tokens before (`foreign_dates`). At each token that can begin an expression, a period
 is read (`date_names`, `date_periods`) and resolved relative to the moment of asking
 (`date_calendar`). This module combines two periods into a range, and handles "since", "before",
 "in" and similar words. Text that only looks like a date (code, paths, versions, the verb "may") is
@@ -26,7 +27,8 @@ from recollect.text.date_names import (
     read_day_number,
 )
 from recollect.text.date_periods import PERIOD_READERS, read_period
-from recollect.text.date_words import MONTHS, WEEKDAYS, tokenize
+from recollect.text.date_words import MONTHS, WEEKDAYS
+from recollect.text.foreign_dates import date_tokens
 
 DEFAULT_START = datetime(1970, 1, 1, tzinfo=UTC)  # start of "before X"
 MIN_TIME = datetime(1, 1, 1, tzinfo=UTC)  # start of "before X" if X is before 1970
@@ -45,7 +47,7 @@ _RECURRING_WORDS = frozenset(["every", "each"])
 _LIST_WORDS = {*WEEKDAYS, *MONTHS, "and", "or", ",", "other", "first", "second", "last", "-"}
 
 # A name in code or in a path is not a date: docs/may, friday.py, @may, today(), day-today.
-_JOINED_BEFORE = re.compile(r"\w\.$|[\w/\\@#$=+-]$")
+_JOINED_BEFORE = re.compile(r"\w\.$|[\w/\\@#$=+-]$", re.ASCII)
 _JOINED_AFTER = re.compile(r"[/\\@=(\[_]|-\w|\.[a-z0-9_]|::")
 
 
@@ -71,7 +73,7 @@ def find_dates(
     without a year or week: "on Friday" is the latest Friday that has begun, or the next not ended.
     """
     try:
-        v = TokenView(text, tokenize(text), Calendar.for_moment(asked_at, direction))
+        v = TokenView(text, date_tokens(text), Calendar.for_moment(asked_at, direction))
     except OverflowError:  # the first or the last day of the calendar, in a zone beyond it
         return ()
     expressions: list[DateExpression] = []

@@ -4,20 +4,16 @@ Prepare text for the word index: split identifiers, and pair characters of unspa
 The index's tokenizer only knows spaces, letters and digits. Identifiers are split into their words
 (`writeBoolean`, `HTTPServer`), and scripts written without spaces become overlapping pairs of
 characters, so that a part of a phrase can be found. The tokenizer itself does the stemming.
+
+Stop words of other languages are removed from queries only: the terms of stored texts stay as they
+are, so that no index has to be rebuilt.
 """
 
 import re
 
-_STOP_WORDS = """
-a about above after again against all also am an and any are as at be because been before being
-below between both but by can could did do does doing don down during each few for from further
-had has have having he her here hers herself him himself his how i if in into is it its itself
-just me more most my myself no nor not now of off on once only or other our ours ourselves out
-over own same she should so some such than that the their theirs them themselves then there
-these they this those through to too under until up very was we were what when where which while
-who whom why will with would you your yours yourself yourselves s t d ll m re ve
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+from recollect.text.language_data import ENGLISH, detect_language, load_language
+
+STOP_WORDS = load_language(ENGLISH).stop_words
 
 # Han, kana, Hangul, Thai, Lao, Khmer, Burmese: scripts without spaces between words (Korean has
 # spaces, but particles are attached to the word; pairs match the stem).
@@ -25,6 +21,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z][0-9]*[A-Z]|[A-Z][A-Z][a-z])[A-Za-z0-9]*"
 )
@@ -36,6 +33,21 @@ def searchable_text(text: str) -> str:
     opened = _UNSPACED.sub(_character_pairs, text)
     inner = " ".join(_CAMEL_PARTS.sub(r" \g<0>", name) for name in _CAMEL.findall(opened))
     return f"{opened} {inner}" if inner else opened
+
+
+def query_without_stop_words(query: str) -> str:
+    """
+    Return *query* without the stop words of its language.
+
+    English ones stay, because the index knows them, and so do those of unspaced scripts, whose
+    pairs of characters are weighed by how rare they are.
+    """
+    language = detect_language(query)
+    if language.code == ENGLISH or not language.is_spaced:
+        return query
+    words = language.stop_words
+    rest = _WORD.sub(lambda word: " " if word.group().lower() in words else word.group(), query)
+    return rest if any(map(str.isalnum, rest)) else query
 
 
 def _character_pairs(match: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ Abbreviations, initials, numbers, versions, paths and addresses do not end a sen
 import re
 from collections.abc import Iterator
 
+from recollect.text.language_data import ENGLISH, detect_language, load_language
 from recollect.text.lazy_pattern import LazyPattern
 
 MAX_CHARS = 1_000  # a longer sentence is truncated, which bounds the time of the rules
@@ -20,11 +21,7 @@ _LIST_MARKER = LazyPattern(r"\s*(?:(?:[-*•+]|\d{1,3}[.)]|#{1,6}|\[[ xX]\])\s+)
 _SENTENCE_END = LazyPattern(
     r"(?<![.!?…])[.!?…]++[\"'”’)\]*`]*+(?=\s)|(?<![。！？])[。！？]++[」』”）)]*+"
 )
-_ABBREVIATION = LazyPattern(
-    r"(?<![^\s(:])(?:e\.?g|i\.?e|etc|vs|approx|ca|dr|mr|mrs|ms|prof|jr|sr|st|nr|inc|ltd|fig|min|max|incl"
-    r"|resp|dept|est|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
-    flags=re.IGNORECASE,
-)
+_LAST_WORD = LazyPattern(r"(?<![^\s(:])([^\W\d_][\w.-]{0,12})\.$")
 
 _INITIAL = LazyPattern(r"\b[A-Z][\w'’-]*\.? [A-Z]\.$")
 _MONTH = LazyPattern(
@@ -39,7 +36,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     for first, last in _lines(text, start, len(text) if end is None else end):
         begin = first
         for match in _SENTENCE_END.finditer(text, first, last):
-            if _ABBREVIATION.search(text, max(begin, match.end() - 8), match.end()):
+            if _is_abbreviation(text, begin, match.end()):
                 continue
             if _is_not_sentence_end(text, first, begin, match.end()):
                 continue
@@ -66,6 +63,17 @@ def _is_wrapped_line(text: str, before: int, first: int, last: int) -> bool:
     wrapped = text[before - 1] not in ".!?:;…" and before + 1 == first and letter.islower()
     # Only a long line wraps; short ones are lists, commands or chat.
     return wrapped and before - text.rfind("\n", 0, before) > 60 and last > first
+
+
+def _is_abbreviation(text: str, begin: int, end: int) -> bool:
+    """Return whether the word that ends at *end* is an abbreviation in the language of *text*."""
+    match = _LAST_WORD.search(text, max(begin, end - 15), end)
+    if match is None:
+        return False
+    word = match[1].lower()
+    if word in load_language(ENGLISH).abbreviations:
+        return True
+    return word in detect_language(text).abbreviations
 
 
 def _is_not_sentence_end(text: str, line: int, begin: int, end: int) -> bool:

@@ -5,14 +5,15 @@ A sentence scores points for signs that it states something lasting (a rule, a f
 a reason) and loses points for signs that it only matters at the moment (a question, a mood, a
 story, a quotation). The points are those of a logistic regression on labelled messages of people
 with different work; decisions and corrections get extra points, because within one conversation
-they matter more than the labels say. English only: in other languages names, numbers and length
-decide.
+they matter more than the labels say. In other languages the cue words of their file, names, numbers
+and length decide.
 """
 
 import math
 import re
 
 from recollect.text.extraction_rules import matching_rule
+from recollect.text.language_data import ENGLISH, detect_language
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_joke, is_question, is_supposition
 
@@ -25,6 +26,9 @@ CLAUSES = 0.8  # the sentence has a comma
 LENGTH = 2.2  # for a sentence of LONG_WORDS or more, in proportion above SHORT_WORDS
 SHORT = -0.6  # for each three words below SHORT_WORDS
 SHORT_WORDS, LONG_WORDS = 6, 16
+CHARACTERS_PER_WORD = 2  # of a script without spaces
+OTHER_LANGUAGE = 0.7  # for the signs of a lasting state that are read in English only
+_CUES = ((0.6, "rule"), (1.2, "decision"), (1.2, "change"), (-1.4, "moment"), (-1.2, "question"))
 
 _SIGNS: tuple[tuple[float, LazyPattern], ...] = (
     (0.7, LazyPattern(r"\b(?:we|our|us)\b")),
@@ -125,7 +129,12 @@ def statement_weight(sentence: str, plain_text: str) -> float:
 
 def _score(sentence: str, plain_text: str) -> float:
     score = INTERCEPT
-    score += sum(points for points, pattern in _SIGNS if pattern.search(plain_text))
+    language = detect_language(sentence)
+    if language.code == ENGLISH:
+        score += sum(points for points, pattern in _SIGNS if pattern.search(plain_text))
+    else:
+        score += OTHER_LANGUAGE
+        score += sum(points for points, cue in _CUES if language.has_cue(cue, plain_text))
     score += QUESTION if is_question(plain_text) else 0
     score += SUPPOSITION if is_supposition(plain_text) else 0
     score += JOKE if is_joke(plain_text) else 0
@@ -134,7 +143,8 @@ def _score(sentence: str, plain_text: str) -> float:
     score += NUMBER if _DIGIT.search(sentence) else 0
     score += CODE if _CODE.search(sentence) else 0
     score += CLAUSES if "," in sentence else 0
-    words = len(plain_text.split())
+    is_spaced = language.is_spaced
+    words = len(plain_text.split()) if is_spaced else len(plain_text) // CHARACTERS_PER_WORD
     if words < SHORT_WORDS:
         return score + SHORT * (SHORT_WORDS - words) / 3
     return score + LENGTH * min((words - SHORT_WORDS) / (LONG_WORDS - SHORT_WORDS), 1)

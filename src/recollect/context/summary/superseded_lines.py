@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.context.summary.summary_lines import Heading, SummaryLine
+from recollect.text.language_data import ENGLISH, Language, detect_language
 from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.search_words import query_without_stop_words, searchable_text
 from recollect.text.sentence_classifier import normalize_sentence
 from recollect.text.statement_parser import (
     Statement,
@@ -189,7 +191,7 @@ def _supersedes(new: _Claim, old: _Claim) -> bool:
     ):
         return True
     shared = new.topic & old.topic
-    is_change = bool(_CHANGE.search(new.plain_text))
+    is_change = _tells_of_change(new.plain_text)
     for thing in _things(new.plain_text, _DENIALS):
         denied = thing & old.words
         others = shared - denied
@@ -227,9 +229,25 @@ def _things(plain_text: str, patterns: Sequence[LazyPattern]) -> Iterator[frozen
                 yield words
 
 
+def _tells_of_change(plain_text: str) -> bool:
+    language = detect_language(plain_text)
+    if language.code == ENGLISH:
+        return _CHANGE.search(plain_text) is not None
+    return language.has_cue("change", plain_text)
+
+
 def _topic_words(plain_text: str) -> frozenset[str]:
+    language = detect_language(plain_text)
+    if language.code != ENGLISH:
+        content = content_words(searchable_text(query_without_stop_words(plain_text)))
+        return frozenset(_without_ending(word, language) for word in content)
     words = (word for word in content_words(plain_text) if not _COMMON.match(word))
     return frozenset(_ENDING.sub("", word) for word in words)
+
+
+def _without_ending(word: str, language: Language) -> str:
+    endings = (end for end in language.endings if word.endswith(end) and len(word) > len(end) + 3)
+    return word.removesuffix(next(endings, ""))
 
 
 def _has_another_value(new: Statement | None, old: Statement | None) -> bool:

@@ -32,7 +32,11 @@ from recollect.store.search_index import WordMatch
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.values import Partition
-from recollect.text.search_words import STOP_WORDS, searchable_text
+from recollect.text.search_words import (
+    STOP_WORDS,
+    query_without_stop_words,
+    searchable_text,
+)
 from recollect.text.transcript_sides import split_sides
 
 # Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
@@ -178,7 +182,8 @@ class SqliteWordIndex:
         self, query: str, groups: Sequence[Sequence[Partition]]
     ) -> "list[list[QueryWord]]":
         """Return the words of *query* for each group of partitions, the rarest first."""
-        terms = list(dict.fromkeys(self.terms(query[:MAX_QUERY_CHARS])))
+        shorter = query_without_stop_words(query[:MAX_QUERY_CHARS])
+        terms = list(dict.fromkeys(self.terms(shorter)))
         if not terms or not any(partition.item_count for group in groups for partition in group):
             return [[] for _ in groups]
         spellings = self._spellings(query[:MAX_QUERY_CHARS])

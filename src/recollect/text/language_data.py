@@ -1,0 +1,100 @@
+"""
+The data of each language, and which language a text is in.
+
+`languages/*.toml` holds one file for each language: stop words, abbreviations, word endings, cue
+words and date words. A file is read once, when it is first needed; English texts read only their
+own. To add a language, add a file and its code to `SPACED` or to `_SCRIPTS`.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+ENGLISH = "en"
+SPACED = ("de", "fr", "es", "pt", "it", "nl")  # with spaces between words; told apart by stop words
+MAX_CHARS = 600  # read to recognise the language
+MIN_STOP_WORDS = 2  # of another language than English
+ENGLISH_SHARE = 0.25  # of English stop words: nothing else is looked at
+SCRIPT_SHARE = 0.3  # of the letters, to be a text in that script
+
+_WORD = re.compile(r"[^\W\d_]+")
+# Kana before Han: Japanese uses both.
+_SCRIPTS = (
+    ("ja", re.compile("[\u3040-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7af]")),
+    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
+)
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True)
+class Language:
+    """What is known of one language."""
+
+    code: str
+    stop_words: frozenset[str]
+    abbreviations: frozenset[str] = frozenset()  # a full stop after one does not end a sentence
+    endings: tuple[str, ...] = ()  # of words, longest first
+    cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    dates: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_spaced(self) -> bool:
+        """Return whether words are separated by spaces, without particles attached."""
+        return self.code == ENGLISH or self.code in SPACED
+
+    def has_cue(self, name: str, text: str) -> bool:
+        """Return whether *text* contains a cue of that *name*: "change", "rule", "question"."""
+        pattern = self.cues.get(name)
+        return pattern is not None and pattern.search(text) is not None
+
+
+@cache
+def load_language(code: str) -> Language:
+    """Return the data of a language, read from its file once."""
+    text = files("recollect.text").joinpath("languages", f"{code}.toml").read_text("utf-8")
+    data = tomllib.loads(text)
+    is_spaced = code == ENGLISH or code in SPACED
+    edges = (r"(?<!\w)", r"(?!\w)") if is_spaced else ("", "")
+    cues = {
+        name: re.compile(f"{edges[0]}(?:{pattern}){edges[1]}", re.IGNORECASE)
+        for name, pattern in data.get("cues", {}).items()
+    }
+    return Language(
+        code=code,
+        stop_words=frozenset(data["stop_words"].split()),
+        abbreviations=frozenset(data.get("abbreviations", "").split()),
+        endings=tuple(sorted(data.get("endings", "").split(), key=len, reverse=True)),
+        cues=cues,
+        dates=data.get("dates", {}),
+    )
+
+
+def detect_language(text: str) -> Language:
+    """Return the language of *text*; English if nothing says that it is another one."""
+    return load_language(_language_of(text[:MAX_CHARS]))
+
+
+@lru_cache(maxsize=1_024)
+def _language_of(sample: str) -> str:
+    words = frozenset(_WORD.findall(sample.lower()))
+    if not sample.isascii():
+        letters = sum(map(str.isalpha, sample))
+        if len(_UNSPACED.findall(sample)) >= SCRIPT_SHARE * max(letters, 1):
+            for code, script in _SCRIPTS:
+                if script.search(sample):
+                    return code
+    english = load_language(ENGLISH)
+    in_english = len(words & english.stop_words)
+    if not words or in_english >= ENGLISH_SHARE * len(words):
+        return ENGLISH
+    best, most = ENGLISH, max(in_english, MIN_STOP_WORDS - 1)
+    for code in SPACED:
+        count = len(words & load_language(code).stop_words)
+        if count > most:
+            best, most = code, count
+    return best
