@@ -90,8 +90,12 @@ def compact_if_full(services: Services, conversation_id: str) -> None:
             conversation = require_conversation(tables, conversation_id)
             agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
             _, tokens = tables.messages.context_size(conversation.id)
-        # The rest of the window is measured only when it could matter.
-        if tokens > LEAST_FULL * window_size(None, agent):
+        # The rest of the window is measured only when it could matter, and the messages are read
+        # only when some of them leave: most messages are appended to a window that is not full.
+        if tokens <= LEAST_FULL * window_size(None, agent):
+            return
+        overview = measure_window(services, BlockPlaceFields(conversation=conversation_id))
+        if overview.used > request.threshold * overview.window_tokens:
             _compact_oldest(services, request)
             _compact_window(services, request, use_chat=False)
     except RecollectError as error:

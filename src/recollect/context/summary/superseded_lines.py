@@ -86,21 +86,21 @@ _COMMON = LazyPattern(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Claim:
     """A line, and what the comparison needs of it."""
 
     index: int
     text: str
-    plain_text: str
     values: frozenset[str]
     topic: frozenset[str]
+    words: frozenset[str]  # values and topic
     has_one_value: bool
+    is_change: bool
+    is_negated: bool
+    rejected: tuple[frozenset[str], ...]
+    denied: tuple[frozenset[str], ...]
     statement: Statement | None
-
-    @property
-    def words(self) -> frozenset[str]:
-        return self.values | self.topic
 
 
 def mark_superseded(
@@ -179,29 +179,37 @@ def _claim(index: int, text: str) -> _Claim:
     words = _topic_words(plain_text)
     values = frozenset(word for word in words if _VALUE.search(word))
     numbers = [word for word in content_words_in_order(plain_text) if _VALUE.search(word)]
-    topic, statement = words - values, parse_statement(text)
-    return _Claim(index, text, plain_text, values, topic, len(numbers) == 1, statement)
+    return _Claim(
+        index=index,
+        text=text,
+        values=values,
+        topic=words - values,
+        words=words,
+        has_one_value=len(numbers) == 1,
+        is_change=_tells_of_change(plain_text),
+        is_negated=is_negated(text),
+        rejected=tuple(_things(plain_text, _REJECTIONS)),
+        denied=tuple(_things(plain_text, _DENIALS)),
+        statement=parse_statement(text),
+    )
 
 
 def _supersedes(new: _Claim, old: _Claim) -> bool:
-    if not new.words - old.words:
+    if new.words <= old.words:
         return False  # the same again, or a part of it
-    if not is_negated(old.text) and any(
-        thing & old.words for thing in _things(new.plain_text, _REJECTIONS)
-    ):
+    if not old.is_negated and any(thing & old.words for thing in new.rejected):
         return True
     shared = new.topic & old.topic
-    is_change = _tells_of_change(new.plain_text)
-    for thing in _things(new.plain_text, _DENIALS):
+    for thing in new.denied:
         denied = thing & old.words
         others = shared - denied
-        if denied and (others or is_change) and (denied == thing or others):
+        if denied and (others or new.is_change) and (denied == thing or others):
             return True
     if _has_another_value(new.statement, old.statement):
         return True
-    if is_change and shared and _differ_in_kind_of_value(new.values, old.values):
+    if new.is_change and shared and _differ_in_kind_of_value(new.values, old.values):
         return True
-    if is_change and shared and len(shared) >= min(SHARED_WORDS, len(old.topic)):
+    if new.is_change and shared and len(shared) >= min(SHARED_WORDS, len(old.topic)):
         has_new_value = bool(old.values and new.values - old.values)
         return has_new_value or 2 * len(shared) >= len(old.topic)
     # With more values one may be the name of a thing: "bay 4 holds 12" and "bay 5 holds 10".
