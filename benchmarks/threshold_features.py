@@ -28,7 +28,7 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.models.embedder import Embedder
 from recollect.models.model_factory import create_embedder
-from recollect.service.read import query_vector
+from recollect.service.read import query_snapshot
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import Candidate, IndexQuery, QueryVector
@@ -58,9 +58,8 @@ def _line(
     hits = rec.search(query.text, project=placed.project, asked_at=query.asked_at, limit=SHOWN)
     ranked = adapter.items(hits)
     services = rec._services  # the indexes are not public
-    meaning, _ = query_vector(services, query.text)
-    with services.store.read() as tables:
-        index_scores = _index_scores(tables, services, placed, meaning)
+    with query_snapshot(services, query.text) as snapshot:
+        index_scores = _index_scores(snapshot.tables, services, placed, snapshot.vector)
     first = hits[0].parts if hits else None
     return {
         "task": task,

@@ -3,8 +3,8 @@ Count what a few calls cost in code and in SQL: files, functions, statements, tr
 
 The store is small and warm: everything is embedded, and each call ran before it is counted.
 SQL is counted by a hook on every connection, code by Python's profile function; both only on the
-thread that calls. BEGIN, COMMIT, ROLLBACK and savepoints count as statements. The log of
-retrievals is written by another thread and is not counted.
+thread that calls. What begins and ends transactions is counted as transactions, not as statements.
+The log of retrievals is written by another thread and is not counted.
 
 `--write COLUMN` writes the counts into results/walks.md, as the column *before* or *after*.
 `--statements WALK` prints the statements of one walk in order.
@@ -32,6 +32,7 @@ from recollect import Recollect
 
 RESULTS = Path(__file__).parent / "results" / "walks.md"
 PACKAGE = str(Path(recollect.__file__).parent)
+TRANSACTION_CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 AGENT, PROJECT = "helper", "shop"
 BOUNDS = {
     "search": "15 in 1",
@@ -43,9 +44,9 @@ HEADER = ("", "files", "functions", "calls", "statements", "transactions", "want
 COLUMNS = ("before", "after")
 _EXPLANATION = (
     "each call on a small store in which everything is embedded, after two calls of its kind. "
-    "Functions are those of the package, calls count each of them every time. Statements include "
-    "BEGIN, COMMIT and savepoints. The log of retrievals is written by another thread and is not "
-    "counted."
+    "Functions are those of the package, calls count each of them every time. What begins and ends "
+    "a transaction is not counted as a statement. The log of retrievals is written by another "
+    "thread and is not counted."
 )
 QUESTION = "which package manager do we use for the shop, and why?"
 
@@ -59,11 +60,13 @@ class WalkCount:
     files: set[str] = field(default_factory=set)
     functions: Counter[tuple[str, int]] = field(default_factory=Counter)
     statements: list[str] = field(default_factory=list)
+    transactions: int = 0
 
-    @property
-    def transactions(self) -> int:
-        """How many transactions were begun."""
-        return sum(sql.startswith("BEGIN") for sql in self.statements)
+    def add_statement(self, sql: str) -> None:
+        """Count a statement, or the transaction that it begins."""
+        self.transactions += sql.startswith("BEGIN")
+        if not sql.startswith(TRANSACTION_CONTROL):
+            self.statements.append(sql)
 
     def figures(self) -> tuple[str, ...]:
         """Return the counts as cells: files, functions, calls, statements, transactions."""
@@ -96,7 +99,7 @@ class WalkCounter:
 
     def _on_statement(self, _cursor: apsw.Cursor, sql: str, _values: object) -> bool:
         if self._current is not None and threading.get_ident() == self._thread:
-            self._current.statements.append(" ".join(sql.split()))
+            self._current.add_statement(" ".join(sql.split()))
         return True
 
     def _on_call(self, frame: FrameType, event: str, _argument: Any) -> None:
@@ -134,14 +137,14 @@ def main() -> None:
     print(_report({options.write or "now": figures}))
 
 
-def count_walks() -> dict[str, WalkCount]:
-    """Return the counts of each walk on a small store."""
+def count_walks(**options: Any) -> dict[str, WalkCount]:
+    """Return the counts of each walk on a small store, opened with *options*."""
     counter = WalkCounter()
     apsw.connection_hooks.append(counter.watch)
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
-            recollect.open(Path(folder) / "walks.db") as rec,
+            recollect.open(Path(folder) / "walks.db", **options) as rec,
         ):
             _fill(rec)
             return {name: _count(counter, rec, walk) for name, walk in _walks(rec).items()}

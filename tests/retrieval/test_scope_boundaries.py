@@ -37,20 +37,20 @@ def may_see(rec: LocalRecollect, memory: Memory, places: dict[str, str]) -> bool
         project = tables.projects.project_by_identity(places.get("project", ""))
         project_id = project.id if project else None
         if "project" in places and project is None:
-            repos = []  # an unknown project has no repos, even if others have this name
+            repo_ids = []  # an unknown project has no repos, even if others have this name
         elif "repo" in places:
             repo = tables.projects.repo_by_name(places["repo"], project_id)
-            repos = [repo] if repo else []
+            repo_ids = [repo.id] if repo else []
             project_id = repo.project_id if repo and "project" not in places else project_id
         else:
-            repos = tables.projects.repos_of(project_id) if project_id else []
+            repo_ids = tables.projects.repo_ids(project_id)[project_id] if project_id else []
     match memory.scope:
         case Scope.GLOBAL:
             return True
         case Scope.PROJECT:
             return memory.project_id == project_id
         case Scope.REPO:
-            return memory.repo_id in {repo.id for repo in repos}
+            return memory.repo_id in repo_ids
         case Scope.AGENT:
             # What an agent was told in a project stays in that project.
             is_here = memory.project_id in (None, project_id)

@@ -1,10 +1,12 @@
 """
 Keep the embeddings of a store up to date, and embed queries.
 
-A query first embeds a few pending items, so that what was just written is found by meaning; a
-background thread embeds the rest. After a failure the embedder is paused, and search uses words
-only and says why. The roles of the models are read from the store each time
-(embedding_migration.py): another process may change them.
+A query is embedded before its transaction, by the model that served last. In the transaction one
+statement tells whether that model still serves and whether items are pending (`is_current`);
+another process may change both. If not, `update` reads the roles of the models
+(embedding_migration.py) and embeds a few pending items, so that what was just written is found by
+meaning; a background thread embeds the rest. After a failure the embedder is paused, and search
+uses words only and says why.
 """
 
 import atexit
@@ -21,7 +23,7 @@ from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.store.protocol import Store, Tables
 from recollect.store.search_index import QueryVector
-from recollect.store.values import PendingFilter
+from recollect.store.values import ModelsInUse, PendingFilter
 
 MAX_ITEMS_PER_QUERY = 32  # that a query waits for
 MIGRATION_DELAY_S = 1.0  # so that a program that ends at once does not wait for a migration
@@ -36,6 +38,7 @@ class Indexer:
         self._store = store
         self._roles = ModelSelector(registry)
         self._last_roles: ModelRoles | None = None
+        self._last_in_use: ModelsInUse | None = None  # from which the roles were chosen
         self._no_embedder_error = ""  # why no embedder can be used
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
@@ -121,11 +124,49 @@ class Indexer:
             return None
 
     def embed_query(self, query: str) -> tuple[QueryVector | None, str]:
-        """Return the vector of *query* and a note, or None and why there is none."""
+        """
+        Return the vector of *query* and a note, or None and why there is none.
+
+        The model is the one that served last; `is_current` tells whether it still does.
+        """
+        try:
+            roles = self._last_roles or self._choose_roles()
+            if roles.serving.is_paused:
+                return None, _describe_failure(roles.serving.failure)
+            return self._embed_query(roles, query)
+        except EmbedderUnavailable as error:
+            return self._embed_query_again(query, error)
+        except StoreError as error:
+            if self._last_roles is not None:
+                self._last_roles.serving.record_failure(error)
+            return None, _describe_failure(str(error))
+
+    def is_current(self, tables: Tables, query_vector: QueryVector | None) -> bool:
+        """Return whether *query_vector* is of the model that serves, and nothing is pending."""
+        in_use, has_pending = tables.embeddings.query_state()
+        if self._no_embedder_error or in_use != self._last_in_use:
+            return False
+        roles = self._last_roles
+        if roles is None or roles.next is not None or roles.serving.is_paused:
+            return False
+        if in_use.serving is None or query_vector is None:
+            return False
+        return in_use.serving.id == query_vector.model_id and not has_pending
+
+    def update(
+        self, query: str, query_vector: QueryVector | None
+    ) -> tuple[QueryVector | None, str]:
+        """Read which model serves, embed a few pending items; return the vector of *query*."""
         try:
             roles = self._choose_roles()
             if roles.serving.is_paused:
                 return None, _describe_failure(roles.serving.failure)
+            self._embed_few_pending(roles)
+            if (
+                query_vector is not None
+                and roles.serving.model_id_in_store == query_vector.model_id
+            ):
+                return query_vector, roles.note
             return self._embed_query(roles, query)
         except EmbedderUnavailable as error:
             return self._embed_query_again(query, error)
@@ -174,6 +215,7 @@ class Indexer:
     def _choose_roles(self) -> ModelRoles:
         with self._store.read() as tables:
             in_use = tables.embeddings.models_in_use()
+        self._last_in_use = in_use
         try:
             self._last_roles, self._no_embedder_error = self._roles.choose(in_use), ""
         except EmbedderUnavailable as error:
@@ -182,7 +224,6 @@ class Indexer:
         return self._last_roles
 
     def _embed_query(self, roles: ModelRoles, query: str) -> tuple[QueryVector | None, str]:
-        self._embed_few_pending(roles)
         vector = roles.serving.embed_query(query)
         model_id = roles.serving.model_id_in_store
         if model_id is None:

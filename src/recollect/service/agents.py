@@ -136,12 +136,11 @@ def prompt_metadata(
     tables: Tables, agent: Agent, blocks: Sequence[Block], now: datetime, in_context: int
 ) -> PromptMetadata:
     """Return what a prompt says about an agent's memory; *in_context* counts its messages."""
-    total = tables.messages.count_of_agent(agent.id)
-    archived, tags = tables.agents.archive_summary(agent.id, tag_limit=PROMPT_TAGS)
+    total, archived, tags = tables.agents.archive_summary(agent.id, tag_limit=PROMPT_TAGS)
     return PromptMetadata(
         now=now,
         blocks_changed_at=max((block.updated_at for block in blocks), default=None),
         recalled=max(total - in_context, 0),
         archived=archived,
-        tags=tuple(tags),
+        tags=tags,
     )

@@ -6,6 +6,7 @@ it works in, and those of the conversation. If two have the same label, the narr
 This file only reads; blocks.py writes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -37,12 +38,20 @@ class BlockPlace:
     conversation: Conversation | None = None
 
 
-def visible_blocks(tables: Tables, place: BlockPlace) -> list[Block]:
-    """Return the blocks that are seen from *place*, one of each label, in prompt order."""
+def visible_blocks(
+    tables: Tables, place: BlockPlace, linked_ids: Sequence[str] | None = None
+) -> list[Block]:
+    """
+    Return the blocks that are seen from *place*, one of each label, in prompt order.
+
+    *linked_ids* are the projects that are part of the place's project, if they are known.
+    """
     blocks = list(tables.blocks.attached_to(place.agent.id)) if place.agent else []
     if place.project_id:
+        if linked_ids is None:
+            linked_ids = tables.projects.linked_ids(place.project_id)
         # Blocks of the project itself come before those of projects that are linked to it.
-        for project_id in (place.project_id, *tables.projects.linked_ids(place.project_id)):
+        for project_id in (place.project_id, *linked_ids):
             blocks += tables.blocks.of_owner(Owner(Scope.PROJECT, project_id))
     if place.conversation:
         blocks += tables.blocks.of_owner(Owner(Scope.SESSION, place.conversation.id))

@@ -5,7 +5,7 @@ from recollect.domain.scope import ItemKind
 from recollect.retrieval.text_search import rank_texts
 from recollect.service import validate
 from recollect.service.block_lookup import resolve_place, visible_blocks
-from recollect.service.read import log_items, query_vector, refresh_query_vector
+from recollect.service.read import log_items, query_snapshot
 from recollect.service.services import Services
 from recollect.store.search_index import IndexQuery
 from recollect.wire.requests.blocks import SearchBlocksRequest
@@ -16,15 +16,14 @@ def search_blocks(services: Services, request: SearchBlocksRequest) -> list[Bloc
     query = validate.query_of(request.query)
     if not query.strip():
         return []
-    meaning, _ = query_vector(services, query)
-    with services.store.read() as tables:
-        meaning = refresh_query_vector(services, tables, query, meaning)
+    with query_snapshot(services, query) as snapshot:
+        tables = snapshot.tables
         visible = visible_blocks(tables, resolve_place(tables, request))
         blocks = {block.id: block for block in visible if block.value}
         index_query = IndexQuery(
             kind=ItemKind.BLOCK,
             text=query,
-            vector=meaning,
+            vector=snapshot.vector,
             owners=sorted({block.owner for block in visible}),
             ids=blocks.keys(),
             limit=request.limit,

@@ -57,7 +57,9 @@ def briefing(services: Services, request: BriefingRequest) -> Bundle:
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
     logged = read.logged_hits(hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
-    retrieval_id = read.log_query(services, "briefing", query, logged, [WHY], items)
+    retrieval_id = read.log_query(
+        services, "briefing", query, logged, [WHY], items, agent_id=viewer.agent_id
+    )
     return replace(bundle, retrieval_id=retrieval_id)
 
 

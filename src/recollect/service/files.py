@@ -35,7 +35,7 @@ from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import erase_and_list_copies
 from recollect.service.forget_traces import ItemsToDelete, remove_traces
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
-from recollect.service.read import log_items, query_vector, refresh_query_vector
+from recollect.service.read import log_items, query_snapshot
 from recollect.service.services import Services
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables
@@ -105,16 +105,23 @@ def list_open_files(services: Services, request: ListOpenFilesRequest) -> list[F
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
         opened = tables.files.open_windows(agent.id)
+    return read_windows(services, opened, roots=request.roots)
+
+
+def read_windows(
+    services: Services, opened: Sequence[OpenFileWindow], *, roots: Sequence[str] = ()
+) -> list[FileWindow]:
+    """Return open files with their current text; *roots* are the folders they may lie in."""
     windows = []
     for window in opened:
         # It is shown only while it is still in the folder it was opened in.
         length = None if window.last_line is None else window.last_line - window.first_line
         try:
-            roots = [
+            folders = [
                 require_readable(Path(root), services.readable_folders)
-                for root in request.roots or (window.root,)
+                for root in roots or (window.root,)
             ]
-            text = read_text(window.path, roots)
+            text = read_text(window.path, folders)
             windows.append(file_window(text, offset=window.first_line, length=length))
         except (NotFound, InvalidInput, RequestRefused) as error:
             windows.append(_unreadable_window(window.path, str(error)))
@@ -230,12 +237,15 @@ def search_files(services: Services, request: SearchFilesRequest) -> list[FileHi
     if not query.strip():
         return []
     place = _require_project(request.project)
-    vector, _ = query_vector(services, query)
-    with services.store.read() as tables:
-        vector = refresh_query_vector(services, tables, query, vector)
+    with query_snapshot(services, query) as snapshot:
+        tables = snapshot.tables
         owners = visible_owners(find_viewer(tables, place), {Scope.PROJECT})
         index_query = IndexQuery(
-            kind=ItemKind.FILE, text=query, vector=vector, owners=owners, limit=request.limit
+            kind=ItemKind.FILE,
+            text=query,
+            vector=snapshot.vector,
+            owners=owners,
+            limit=request.limit,
         )
         ranked = rank_texts(tables, index_query)
         files = tables.files.get_many([hit.id for hit in ranked])

@@ -8,6 +8,7 @@ project that a person linked to another is read and written as a part of it.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from recollect.clock import Clock
@@ -88,12 +89,12 @@ def find_viewer(tables: Tables, place: RequestPlace) -> Viewer:
         project_id = _main_id(project) if project else UNKNOWN
     elif repo is not None:
         project_id = main_project_id(tables, repo.project_id)
-    linked_ids = tuple(tables.projects.linked_ids(project_id)) if project_id else ()
+    ids_by_project = tables.projects.repo_ids(project_id) if project_id else {}
+    linked_ids = tuple(id for id in ids_by_project if id != project_id)
     if repo is not None:
         repo_ids: tuple[str, ...] = (repo.id,)
     elif place.repo is None and project_id is not None:
-        ids = (project_id, *linked_ids)
-        repo_ids = tuple(repo.id for id in ids for repo in tables.projects.repos_of(id))
+        repo_ids = tuple(chain.from_iterable(ids_by_project.values()))
     else:
         repo_ids = ()
     agent_id = None
@@ -140,7 +141,9 @@ def project_root(store: Store, place: RequestPlace) -> Path | None:
 
 def find_agent(tables: Tables, name: str) -> Agent | None:
     """Return the agent with that id or name; no name looks like an id."""
-    return tables.agents.get(name) or tables.agents.by_name(name)
+    if looks_like_an_id(name):
+        return tables.agents.get(name)
+    return tables.agents.by_name(name) or tables.agents.get(name)
 
 
 def ensure_agent(tables: Tables, name: str, clock: Clock) -> Agent:

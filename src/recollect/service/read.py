@@ -6,7 +6,8 @@ retrieval is queued and written soon after; it can be explained at once. If the 
 is no retrieval id; if the query cannot be embedded, search goes by words and the log says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -24,7 +25,7 @@ from recollect.domain.retrieval import (
     Retrieval,
     WhyNot,
 )
-from recollect.domain.scope import Owner, Scope, visible_owners
+from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound
 from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.why_not import why_not as find_why_not
@@ -120,28 +121,34 @@ def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
 
 def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
     """Return the memories that match *query*, best first, and log the retrieval."""
-    hits, notes = run_query(services, query)
-    retrieval_id = log_query(services, "search", query, logged_hits(hits, {}), notes)
+    hits: Sequence[Hit] = ()
+    notes = ["the query is empty"]
+    with query_snapshot(services, query.query) as snapshot:
+        resolved = resolve_query(services, snapshot.tables, query)
+        if query.query.strip():
+            hits, notes = run_query(snapshot, resolved)
+    agent_id = resolved.viewer.agent_id
+    logged = logged_hits(hits, {})
+    retrieval_id = log_query(services, "search", query, logged, notes, agent_id=agent_id)
     return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
 
 
 def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
     """Return why a search does not return a memory."""
     query = memory_query_of(request, request.query)
-    vector, _ = query_vector(services, query.query)
-    with services.store.read() as tables:
-        vector = refresh_query_vector(services, tables, query.query, vector)
+    with query_snapshot(services, query.query) as snapshot:
+        tables = snapshot.tables
         memory = require_memory(tables, request.memory_id)
-        return find_why_not(tables, _resolve_query(services, tables, query), vector, memory)
+        resolved = resolve_query(services, tables, query)
+        return find_why_not(tables, resolved, snapshot.vector, memory)
 
 
 def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyNot:
     """Return the closest match of a query, and why the search does not return it."""
     query = memory_query_of(request, request.query)
-    vector, _ = query_vector(services, query.query)
-    with services.store.read() as tables:
-        vector = refresh_query_vector(services, tables, query.query, vector)
-        return find_why_nothing(tables, _resolve_query(services, tables, query), vector)
+    with query_snapshot(services, query.query) as snapshot:
+        resolved = resolve_query(services, snapshot.tables, query)
+        return find_why_nothing(snapshot.tables, resolved, snapshot.vector)
 
 
 def explain(services: Services, request: requests.ExplainRequest) -> MemoryExplanation | Retrieval:
@@ -183,46 +190,72 @@ def list_memories(services: Services, request: ListMemoriesRequest) -> list[Memo
         return tables.memories.newest(owners_of(tables, query), query.filters, query.limit)
 
 
-def run_query(
-    services: Services, query: MemoryQuery, embedded: tuple[QueryVector | None, str] | None = None
-) -> tuple[Sequence[Hit], list[str]]:
-    """Return the hits of a query and notes for the log; *embedded* is its vector if known."""
-    if not query.query.strip():
-        return (), ["the query is empty"]
-    vector, failure = embedded or query_vector(services, query.query)
+@dataclass(frozen=True)
+class QuerySnapshot:
+    """One transaction in which a query is answered, and the vector of the query there."""
+
+    tables: Tables
+    vector: QueryVector | None
+    failure: str = ""  # why there is no vector, or what its model lacks
+
+
+@contextmanager
+def query_snapshot(services: Services, query: str) -> Iterator[QuerySnapshot]:
+    """
+    Read the store in one transaction, with the vector of *query*.
+
+    The query is embedded before the transaction begins. Only if the store has changed its model
+    since, or has items to embed, is the transaction left for that and begun again.
+    """
+    indexer = services.indexer()
+    if indexer is None or not query.strip():
+        failure = "meaning was not compared: embeddings are switched off" if query else ""
+        with services.store.read() as tables:
+            yield QuerySnapshot(tables, None, failure)
+        return
+    vector, failure = indexer.embed_query(query)
     with services.store.read() as tables:
-        vector = refresh_query_vector(services, tables, query.query, vector)
-        result = retrieve(tables, _resolve_query(services, tables, query), vector)
+        is_current = indexer.is_current(tables, vector)
+        if is_current:
+            yield QuerySnapshot(tables, vector, failure)
+    if is_current:
+        return
+    vector, failure = indexer.update(query, vector)
+    with services.store.read() as tables:
+        vector = indexer.refresh_query_vector(tables, query, vector)
+        yield QuerySnapshot(tables, vector, failure)
+
+
+def with_query(services: Services, snapshot: QuerySnapshot, query: str) -> QuerySnapshot:
+    """Return the same transaction with the vector of another query."""
+    indexer = services.indexer()
+    if indexer is None or snapshot.vector is None:
+        return snapshot
+    vector, failure = indexer.embed_query(query)
+    return replace(snapshot, vector=vector, failure=failure)
+
+
+def run_query(snapshot: QuerySnapshot, query: ResolvedQuery) -> tuple[Sequence[Hit], list[str]]:
+    """Return the hits of a query and notes for the log."""
+    result = retrieve(snapshot.tables, query, snapshot.vector)
     notes = [f"{result.above_threshold} candidates above the threshold"]
     if result.closest is not None:
         closest = result.closest
         scores = f"relevance {closest.score:.2f}, threshold {closest.threshold:.2f}"
         notes.append(f"closest: {closest.id}, {scores}")
-    return result.hits, [*notes, failure] if failure else notes
+    return result.hits, [*notes, snapshot.failure] if snapshot.failure else notes
 
 
-def query_vector(services: Services, query: str) -> tuple[QueryVector | None, str]:
-    """Return the vector of a query, or None and why it could not be embedded."""
-    indexer = services.indexer()
-    if indexer is None or not query.strip():
-        return None, "meaning was not compared: embeddings are switched off" if query else ""
-    return indexer.embed_query(query)
-
-
-def refresh_query_vector(
-    services: Services, tables: Tables, query: str, vector: QueryVector | None
-) -> QueryVector | None:
-    """Return *vector*, embedded again if the serving model has changed since."""
-    indexer = services.indexer() if vector is not None else None
-    return None if indexer is None else indexer.refresh_query_vector(tables, query, vector)
-
-
-def _resolve_query(services: Services, tables: Tables, query: MemoryQuery) -> ResolvedQuery:
+def resolve_query(
+    services: Services, tables: Tables, query: MemoryQuery, viewer: Viewer | None = None
+) -> ResolvedQuery:
+    """Return *query* with its owners and filters; *viewer* is its place if that is known."""
+    viewer = viewer or find_viewer(tables, query.place)
     return ResolvedQuery(
         text=query.query,
-        viewer=find_viewer(tables, query.place),
-        owners=owners_of(tables, query),
-        filters=visible_filters(tables, query),
+        viewer=viewer,
+        owners=None if query.everywhere else visible_owners(viewer, query.scopes),
+        filters=query.filters if query.everywhere else query.filters.seen_by(viewer),
         asked_at=query.asked_at or services.clock.now(),
         limit=query.limit,
         scopes=frozenset(Scope) if query.scopes is None else query.scopes,
@@ -289,39 +322,34 @@ def log_query(
     hits: Sequence[LoggedHit],
     notes: Sequence[str],
     context: Sequence[LoggedItem] = (),
+    *,
+    agent_id: str | None = None,
 ) -> str | None:
     """
     Log a query with its results; return the retrieval id, or None if that failed.
 
-    All results that were returned are logged, and the best MAX_DROPPED of the others.
+    All results that were returned are logged, and the best MAX_DROPPED of the others. The row is
+    deleted with the agent and the conversation that asked.
     """
     dropped = [hit for hit in hits if hit.outcome != "returned"][MAX_DROPPED:]
     if dropped:
         left_out = {hit.rank for hit in dropped}
         hits = [hit for hit in hits if hit.rank not in left_out]
         notes = [*notes, f"{len(dropped)} more candidates were dropped; ask why_not about one"]
+    requester = {"agent_id": agent_id or ""} if query.place.agent is not None else {}
+    if query.place.session is not None:
+        requester["conversation_id"] = query.place.session
     retrieval = Retrieval(
         id=services.clock.new_id(),
         verb=verb,
         query=query.query,
-        asking={**query.as_json(), **_requester_ids(services, query.place)},
+        asking={**query.as_json(), **requester},
         notes=tuple(notes),
         asked_at=query.asked_at or services.clock.now(),
         hits=tuple(hits),
         context=tuple(context),
     )
     return log_retrieval(services, retrieval)
-
-
-def _requester_ids(services: Services, place: RequestPlace) -> Mapping[str, str]:
-    """Return the ids of agent and conversation: the log row is deleted with them."""
-    ids: dict[str, str] = {}
-    if place.agent is not None:
-        with services.store.read() as tables:
-            ids["agent_id"] = find_viewer(tables, place).agent_id or ""
-    if place.session is not None:
-        ids["conversation_id"] = place.session
-    return ids
 
 
 def log_items(

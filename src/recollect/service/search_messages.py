@@ -20,7 +20,7 @@ from recollect.retrieval.message_search import ResolvedMessageQuery, find_messag
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
-from recollect.service.read import log_retrieval, query_vector, refresh_query_vector
+from recollect.service.read import log_retrieval, query_snapshot
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector
@@ -81,9 +81,8 @@ def _search(
     asked_at = request.asked_at or services.clock.now()
     time = time_query.parse_time_query(query, asked_at=asked_at)
     topic = query if time is None else time.topic
-    meaning, problem = query_vector(services, topic) if request.mode != "fts" else (None, "")
-    with services.store.read() as tables:
-        meaning = refresh_query_vector(services, tables, topic, meaning)
+    with query_snapshot(services, topic if request.mode != "fts" else "") as snapshot:
+        tables, meaning = snapshot.tables, snapshot.vector
         agent_id, owner, filters = _boundary(tables, request, filters)
         present = None  # the conversation in which the query is asked
         if request.asked_in is not None and filters.conversation_id is None:
@@ -116,7 +115,7 @@ def _search(
         verb=verb,
         query=query,
         asking={name: value for name, value in arguments.items() if value is not None},
-        notes=tuple(line for line in (note, problem) if line),
+        notes=tuple(line for line in (note, snapshot.failure) if line),
         asked_at=asked_at,
         context=tuple(
             LoggedItem(kind="message", item_id=hit.message.id, outcome=hit.explanation)

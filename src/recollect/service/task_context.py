@@ -7,7 +7,7 @@ file and its history, the open files. Tier 4: pins, and the project's decisions.
 decides what fits; this file only reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,14 +22,13 @@ from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.block import Block
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.conversation import (
-    Conversation,
     Message,
     MessageFilters,
     MessageHit,
     Role,
     Summary,
 )
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit, LoggedItem
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import InvalidInput
@@ -40,14 +39,13 @@ from recollect.service.block_lookup import BlockPlace, resolve_place, visible_bl
 from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git_checkout import find_checkout
-from recollect.service.files import list_open_files
+from recollect.service.files import read_windows
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.store.search_index import QueryVector
+from recollect.store.values import OpenFileWindow
 from recollect.text.token_counter import counter_for
-from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
@@ -58,8 +56,11 @@ EXTRA_MESSAGES = 80  # searched for, at most, because hits in the history or in 
 TOPICS = 5
 SUMMARIES = 2  # of earlier conversations about the task
 COMMITS = 5
+OPENING_MESSAGES = 5  # of a conversation, among which its first typed message is looked for
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
+WHY_FACT = "A profile fact: shown for every task while the budget allows."
+WHY_DECISION = "A decision of this project: shown while the budget allows."
 WEAK = 0.25  # a hit below this share of the best relevance is left out of a bundle
 
 
@@ -69,6 +70,7 @@ class _ResolvedRequest:
 
     request: ContextForRequest
     query: read.MemoryQuery
+    viewer: Viewer
     place: BlockPlace
     blocks: tuple[Block, ...]
     texts_in_sight: frozenset[str]
@@ -78,21 +80,26 @@ class _ResolvedRequest:
         return self.place.conversation.id if self.place.conversation else ""
 
 
+@dataclass(frozen=True)
+class _Material:
+    """Everything that is read for a bundle, in one transaction."""
+
+    scene: _ResolvedRequest
+    hits: tuple[Hit, ...]
+    weak: tuple[Hit, ...]  # too weak for the bundle; logged
+    notes: tuple[str, ...]
+    bundle: BundleInput  # without what is read from the disk
+    open_windows: tuple[OpenFileWindow, ...]
+
+
 def context_for(services: Services, request: ContextForRequest) -> Bundle:
     """Return what an agent should know for a task, within a token budget."""
     model = request.model.strip()
     shares = _shares(request.shares)
-    scene = _scene(services, request)
-    meaning = read.query_vector(services, scene.query.query)
-    hits, notes = read.run_query(services, scene.query, meaning)
-    best = max((hit.parts.relevance for hit in hits), default=0.0)
-    strong = [hit for hit in hits if hit.parts.relevance >= WEAK * best]
-    weak = [hit for hit in hits if hit.parts.relevance < WEAK * best]
-    by_id = {hit.memory.id: hit for hit in strong}
-    for hit in (*_file_hits(services, scene), *_always_included_hits(services, scene)):
-        by_id.setdefault(hit.memory.id, hit)
-    chosen = tuple(by_id.values())
-    agent = scene.place.agent
+    task = validate.query_of(request.task)
+    with read.query_snapshot(services, task) as snapshot:
+        material = _read_material(services, snapshot, request, task)
+    agent = material.scene.place.agent
     counter = counter_for(model or (agent.model if agent else ""))
     options = BundleOptions(
         budget_tokens=request.budget_tokens,
@@ -101,62 +108,88 @@ def context_for(services: Services, request: ContextForRequest) -> Bundle:
         form=request.form,
         line_numbers=request.line_numbers,
     )
-    bundle = assemble_bundle(_bundle_input(services, scene, chosen, meaning[0]), options)
-    notes = [*notes, f"tokens counted as {counter.name}"]
-    return _log_bundle(services, scene.query, bundle, chosen, weak, notes)
+    inputs = replace(
+        material.bundle,
+        file=_file_lines(services, request),  # runs git, so not inside the transaction
+        open_files=tuple(read_windows(services, material.open_windows)),
+    )
+    bundle = assemble_bundle(inputs, options)
+    return _log_bundle(services, material, bundle, f"tokens counted as {counter.name}")
 
 
-def _scene(services: Services, request: ContextForRequest) -> _ResolvedRequest:
+def _read_material(
+    services: Services, snapshot: read.QuerySnapshot, request: ContextForRequest, task: str
+) -> _Material:
+    tables = snapshot.tables
+    scene = _scene(tables, request, task)
+    hits: Sequence[Hit] = ()
+    notes = ["the query is empty"]
+    if task.strip():
+        resolved = read.resolve_query(services, tables, scene.query, scene.viewer)
+        hits, notes = read.run_query(snapshot, resolved)
+    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    by_id = {hit.memory.id: hit for hit in hits if hit.parts.relevance >= WEAK * best}
+    weak = tuple(hit for hit in hits if hit.parts.relevance < WEAK * best)
+    for hit in (*_file_hits(services, snapshot, scene), *_always_included_hits(tables, scene)):
+        by_id.setdefault(hit.memory.id, hit)
+    chosen = tuple(by_id.values())
+    bundle = _bundle_input(services, snapshot, scene, chosen)
+    agent = scene.place.agent
+    windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
+    return _Material(scene, chosen, weak, tuple(notes), bundle, windows)
+
+
+def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRequest:
     """Look up who asks; a conversation brings its agent, its project and itself as the session."""
     where = place_of(request)
+    agent = find_agent(tables, request.agent.strip()) if request.agent is not None else None
+    is_new_agent = request.agent is not None and agent is None
     blocks: tuple[Block, ...] = ()
-    with services.store.read() as tables:
-        agent_id = request.agent
-        is_new_agent = agent_id is not None and find_agent(tables, agent_id.strip()) is None
-        if is_new_agent and request.conversation is None:
-            place = BlockPlace(project_id=find_viewer(tables, where).project_id)
-        else:
-            fields = BlockPlaceFields(agent=agent_id, conversation=request.conversation)
+    if is_new_agent and request.conversation is None:
+        viewer = find_viewer(tables, where)
+        place = BlockPlace(project_id=viewer.project_id)
+    else:
+        place = BlockPlace(agent=agent)
+        if request.conversation is not None:
+            fields = BlockPlaceFields(agent=request.agent, conversation=request.conversation)
             place = resolve_place(tables, fields)
-            if where.project is not None or where.repo is not None:
-                place = replace(place, project_id=find_viewer(tables, where).project_id)
-            elif place.project_id is not None:
-                project = tables.projects.project(place.project_id)
-                where = replace(where, project=project.id if project else None)
-            if place.agent is not None:
-                where = replace(where, agent=place.agent.id)
-            if place.conversation is not None:
-                where = replace(where, session=where.session or place.conversation.id)
-            blocks = tuple(visible_blocks(tables, place))
-    query = read.MemoryQuery(
-        query=validate.query_of(request.task), place=where, asked_at=request.asked_at, limit=HITS
-    )
+        if where.project is None and where.repo is None and place.project_id is not None:
+            project = tables.projects.project(place.project_id)
+            where = replace(where, project=project.id if project else None)
+        if place.agent is not None:
+            where = replace(where, agent=place.agent.id)
+        if place.conversation is not None:
+            where = replace(where, session=where.session or place.conversation.id)
+        viewer = find_viewer(tables, replace(where, agent=None))
+        viewer = replace(viewer, agent_id=place.agent.id if place.agent else None)
+        if where.project is not None or where.repo is not None:
+            place = replace(place, project_id=viewer.project_id)
+        blocks = tuple(visible_blocks(tables, place, viewer.linked_project_ids))
+    query = read.MemoryQuery(query=task, place=where, asked_at=request.asked_at, limit=HITS)
     in_sight = frozenset(text.strip() for text in request.in_sight)
-    return _ResolvedRequest(request, query, place, blocks, in_sight)
+    return _ResolvedRequest(request, query, viewer, place, blocks, in_sight)
 
 
 def _bundle_input(
-    services: Services, scene: _ResolvedRequest, hits: Sequence[Hit], meaning: QueryVector | None
+    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest, hits: Sequence[Hit]
 ) -> BundleInput:
     request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
-    asked_at = request.asked_at or services.clock.now()
-    file = _file_lines(services, request)  # runs git, so not inside a transaction
-    open_files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
-    with services.store.read() as tables:
-        history: tuple[Message, ...] | None = None
-        in_context = 0
-        summaries: Sequence[Summary] = ()
-        if conversation is not None and request.history:
-            latest = tables.messages.in_context(conversation.id, last=HISTORY)
-            history = tuple(_drop_orphaned_tool_results(latest))
-            in_context = tables.messages.count(conversation.id)[1]
-            summaries = tables.conversations.summaries(conversation.id)
-        pins = tables.conversations.pins(conversation.id) if conversation else []
-        messages = _message_hits(services, tables, scene, history or (), meaning)
-        topics = (*_summaries(tables, scene, messages), *_topics(tables, scene, messages))
-        metadata = None
-        if request.metadata and agent is not None:
-            metadata = prompt_metadata(tables, agent, scene.blocks, asked_at, in_context)
+    tables = snapshot.tables
+    history: tuple[Message, ...] | None = None
+    in_context = 0
+    summaries: Sequence[Summary] = ()
+    if conversation is not None and request.history:
+        latest = tables.messages.in_context(conversation.id, last=HISTORY)
+        history = tuple(_drop_orphaned_tool_results(latest))
+        in_context = tables.messages.count(conversation.id)[1]
+        summaries = tables.conversations.summaries(conversation.id)
+    pins = tables.conversations.pins(conversation.id) if conversation else []
+    messages = _message_hits(snapshot, scene, history or ())
+    topics = (*_summaries(tables, scene, messages), *_topics(tables, scene, messages))
+    metadata = None
+    if request.metadata and agent is not None:
+        asked_at = request.asked_at or services.clock.now()
+        metadata = prompt_metadata(tables, agent, scene.blocks, asked_at, in_context)
     return BundleInput(
         hits=tuple(hits),
         system_prompt=agent.system_prompt if agent else "",
@@ -165,8 +198,6 @@ def _bundle_input(
         pins=tuple(pin for pin in pins if pin.active),
         messages=messages,
         topics=topics,
-        file=file,
-        open_files=tuple(open_files),
         history=history,
         older=in_context - len(history or ()),
         metadata=metadata,
@@ -174,11 +205,7 @@ def _bundle_input(
 
 
 def _message_hits(
-    services: Services,
-    tables: Tables,
-    scene: _ResolvedRequest,
-    history: Sequence[Message],
-    meaning: QueryVector | None,
+    snapshot: read.QuerySnapshot, scene: _ResolvedRequest, history: Sequence[Message]
 ) -> tuple[MessageHit, ...]:
     """Return the strongest earlier messages that the model does not see anyway."""
     request, agent, text = scene.request, scene.place.agent, scene.query.query
@@ -197,10 +224,9 @@ def _message_hits(
         limit=request.message_limit + min(len(history) + len(scene.texts_in_sight), EXTRA_MESSAGES),
     )
     ids = {message.id for message in history}
-    meaning = read.refresh_query_vector(services, tables, text, meaning)
     hits = [
         hit
-        for hit in find_messages(tables, query, meaning)
+        for hit in find_messages(snapshot.tables, query, snapshot.vector)
         if hit.message.id not in ids and hit.message.content.strip() not in scene.texts_in_sight
     ]
     best = max((hit.score for hit in hits), default=0.0)
@@ -241,7 +267,8 @@ def _topics(
     earlier = [talk for talk in latest if talk.id != scene.conversation_id][:TOPICS]
     # A first message that is in the bundle or in sight is not repeated.
     visible = {hit.message.content.strip() for hit in hits} | scene.texts_in_sight
-    topics = [(talk, talk.title or _opening(tables, talk)) for talk in earlier]
+    openings = _openings(tables, [talk.id for talk in earlier if not talk.title])
+    topics = [(talk, talk.title or openings.get(talk.id, "")) for talk in earlier]
     return tuple(
         (talk.id, f"{talk.started_at:%Y-%m-%d}: {topic}")
         for talk, topic in topics
@@ -249,43 +276,51 @@ def _topics(
     )
 
 
-def _opening(tables: Tables, conversation: Conversation) -> str:
-    messages = tables.messages.page(conversation.id, start=0, limit=5)
-    spoken = (message for message in messages if message.role is Role.USER)
-    typed = (message.content for message in spoken if not is_perhaps_pasted(message))
-    return next(filter(None, typed), "")
+def _openings(tables: Tables, conversation_ids: Sequence[str]) -> Mapping[str, str]:
+    """Return the first message that a user typed in each of some conversations, by id."""
+    openings: dict[str, str] = {}
+    if not conversation_ids:
+        return openings
+    for message in tables.messages.openings(conversation_ids, limit=OPENING_MESSAGES):
+        is_typed = message.role is Role.USER and not is_perhaps_pasted(message)
+        if is_typed and message.content:
+            openings.setdefault(message.conversation_id, message.content)
+    return openings
 
 
-def _always_included_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
+def _always_included_hits(tables: Tables, scene: _ResolvedRequest) -> list[Hit]:
     """Return facts about the user and the project's latest decisions, for every task."""
-    with services.store.read() as tables:
-        viewer = find_viewer(tables, scene.query.place)
-        facts = _newest(tables, viewer, None, MemoryType.PROFILE, PROFILE_FACTS)
-        why = "A profile fact: shown for every task while the budget allows."
-        hits = read.unranked_hits(tables, facts, why)
-        if scene.place.agent is not None and scene.place.project_id:
-            owner = Owner(Scope.PROJECT, scene.place.project_id)
-            decisions = _newest(tables, viewer, owner, MemoryType.DECISION, DECISIONS)
-            why = "A decision of this project: shown while the budget allows."
-            hits += read.unranked_hits(tables, decisions, why)
-    return hits
+    fact_ids = _newest_ids(tables, scene.viewer, None, MemoryType.PROFILE, PROFILE_FACTS)
+    decision_ids: list[str] = []
+    if scene.place.agent is not None and scene.place.project_id:
+        owner = Owner(Scope.PROJECT, scene.place.project_id)
+        decision_ids = _newest_ids(tables, scene.viewer, owner, MemoryType.DECISION, DECISIONS)
+    memories = tables.memories.get_many([*fact_ids, *decision_ids])
+    return [
+        replace(hit, explanation=WHY_FACT if hit.memory.id in fact_ids else WHY_DECISION)
+        for hit in read.unranked_hits(tables, memories, "")
+    ]
 
 
-def _newest(
+def _newest_ids(
     tables: Tables, viewer: Viewer, owner: Owner | None, kind: MemoryType, limit: int
-) -> list[Memory]:
+) -> list[str]:
     """Return the newest active memories of *owner*, or of all that *viewer* may see."""
     owners = visible_owners(viewer) if owner is None else (owner,)
     filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
-    return tables.memories.newest(owners, filters.seen_by(viewer), limit)
+    return tables.memories.newest_ids(owners, filters.seen_by(viewer), limit)
 
 
-def _file_hits(services: Services, scene: _ResolvedRequest) -> list[Hit]:
+def _file_hits(
+    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest
+) -> list[Hit]:
     """Return memories that contain the name of the current file."""
     if scene.request.file is None:
         return []
     name = _absolute(scene.request.file).name
-    hits, _ = read.run_query(services, replace(scene.query, query=name, limit=FILE_HITS))
+    query = replace(scene.query, query=name, limit=FILE_HITS)
+    resolved = read.resolve_query(services, snapshot.tables, query, scene.viewer)
+    hits, _ = read.run_query(read.with_query(services, snapshot, name), resolved)
     return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
 
 
@@ -309,19 +344,12 @@ def _absolute(file: str) -> Path:
     return expand_home(file).absolute()
 
 
-def _log_bundle(
-    services: Services,
-    query: read.MemoryQuery,
-    bundle: Bundle,
-    chosen: Sequence[Hit],
-    weak: Sequence[Hit],
-    notes: Sequence[str],
-) -> Bundle:
+def _log_bundle(services: Services, material: _Material, bundle: Bundle, note: str) -> Bundle:
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
-    chosen_ids = {hit.memory.id for hit in chosen}
-    left_out = [hit for hit in weak if hit.memory.id not in chosen_ids]
+    chosen_ids = {hit.memory.id for hit in material.hits}
+    left_out = [hit for hit in material.weak if hit.memory.id not in chosen_ids]
     reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
-    hits = read.logged_hits([*chosen, *left_out], reasons)
+    hits = read.logged_hits([*material.hits, *left_out], reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
     items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
     items += [
@@ -336,8 +364,11 @@ def _log_bundle(
         if item.kind != "memory"
     ]
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
-    notes = [*notes, f"tokens: {sizes}"] if sizes else notes
-    retrieval_id = read.log_query(services, "context_for", query, hits, notes, items)
+    notes = [*material.notes, note, *([f"tokens: {sizes}"] if sizes else [])]
+    query, agent_id = material.scene.query, material.scene.viewer.agent_id
+    retrieval_id = read.log_query(
+        services, "context_for", query, hits, notes, items, agent_id=agent_id
+    )
     return replace(bundle, retrieval_id=retrieval_id)
 
 

@@ -26,6 +26,9 @@ class EmbeddingIndex(Protocol):
     def models_in_use(self) -> ModelsInUse:
         """Return the model chosen for the store, and the one whose vectors answer queries."""
 
+    def query_state(self) -> tuple[ModelsInUse, bool]:
+        """Return the models in use, and whether records wait to be embedded by the serving one."""
+
     def choose_model(self, model_id: int) -> None:
         """Choose a model: programs whose settings name none embed with it from now on."""
 

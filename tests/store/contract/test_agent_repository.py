@@ -85,8 +85,8 @@ def test_what_belongs_to_an_agent_is_listed(store: Store, keep: Keep) -> None:
 
     store.write(write)
     with store.read() as tables:
-        assert tables.agents.archive_summary("a1", tag_limit=9) == (1, ["a", "b"])
-        assert tables.agents.archive_summary("a1", tag_limit=1) == (1, ["a"])
+        assert tables.agents.archive_summary("a1", tag_limit=9) == (1, 1, ("a", "b"))
+        assert tables.agents.archive_summary("a1", tag_limit=1) == (1, 1, ("a",))
         assert set(tables.agents.own_memory_ids("a1")) == {own.id, waiting.id, in_talk.id}
         assert sorted(tables.agents.own_events("a1")) == [("e1", "s1"), ("e2", None)]
         assert tables.conversations.own_memory_ids("c1") == [in_talk.id]

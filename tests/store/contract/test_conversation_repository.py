@@ -88,7 +88,7 @@ def test_summaries_and_pins_are_kept_in_order(store: Store) -> None:
         ]
         assert [stored.content for stored in tables.messages.in_context("c1")] == ["two"]
         assert tables.messages.count("c1") == (3, 1)
-        assert tables.messages.count_of_agent("a1") == 3
+        assert tables.agents.archive_summary("a1", tag_limit=1) == (3, 0, ())
 
 
 def test_a_conversation_that_is_being_deleted_is_hidden_at_once(store: Store) -> None:

@@ -65,7 +65,7 @@ def test_messages_of_a_conversation_without_agent_have_their_own_partition(store
     assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.SESSION, "c2"), "zebra") == 1
     assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 0
     with store.read() as tables:
-        assert tables.messages.count_of_agent("a1") == 0
+        assert tables.agents.archive_summary("a1", tag_limit=1) == (0, 0, ())
 
 
 def test_messages_are_filtered(store: Store) -> None:
@@ -168,3 +168,17 @@ def test_a_message_is_pinned_and_goes_back_to_the_context(store: Store) -> None:
         assert tables.messages.in_context_from("c1", start=0, limit=9) == [
             replace(message(0, "zero"), pinned=True)
         ]
+
+
+def test_the_first_messages_of_conversations_are_read_together(store: Store) -> None:
+    say(store, message(0, "zero"), message(1, "one"), message(2, "two"))
+    say(store, message(5, "five", ALONE), talk=ALONE)
+
+    with store.read() as tables:
+        openings = tables.messages.openings(["c2", "unknown", "c1"], limit=2)
+
+    assert [(m.conversation_id, m.content) for m in openings] == [
+        ("c2", "five"),
+        ("c1", "zero"),
+        ("c1", "one"),
+    ]

@@ -39,7 +39,7 @@ def test_projects_and_repos_are_found_by_name_remote_and_root(
         assert projects.repo_by_name("web", home.id) == moved
         assert projects.repo_by_name("web", None) is None  # it is known by its remote
         assert projects.repo_by_name("web", "other") is None
-        assert projects.repos_of(home.id) == [moved]
+        assert projects.repo_ids(home.id) == {home.id: [moved.id]}
         assert tables.agents.by_name("anna") == agent("a1", "anna")
         assert tables.agents.by_name("bert") is None
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from recollect.domain.agent import Agent
-from recollect.store.database_connection import record_shape
+from recollect.store.database_connection import record_shape, value_shape
 from recollect.store.repositories.repository import Repository, field_values
 
 _AGENT = "id name description model system_prompt pinned metadata created_at updated_at"
 _agent = record_shape(Agent, _AGENT)
+_archive = value_shape(int, int, tuple[str, ...])
 
 
 class AgentRepository(Repository):
@@ -35,10 +36,11 @@ class AgentRepository(Repository):
         """Return every agent, by name."""
         return self._all(_agent, "agents")
 
-    def archive_summary(self, agent_id: str, *, tag_limit: int) -> tuple[int, list[str]]:
-        """Return how many active memories an agent has, and up to *tag_limit* of their tags."""
-        size = int(self._value("archive_size", id=agent_id))
-        return size, self._column("archive_tags", id=agent_id, limit=tag_limit)
+    def archive_summary(self, agent_id: str, *, tag_limit: int) -> tuple[int, int, tuple[str, ...]]:
+        """Return how many messages and active memories an agent has, and some of their tags."""
+        [row] = self._all(_archive, "archive_summary", id=agent_id, limit=tag_limit)
+        messages, memories, tags = row
+        return messages, memories, tags
 
     def own_memory_ids(self, agent_id: str) -> list[str]:
         """Return the ids of the memories of an agent and of its conversations."""

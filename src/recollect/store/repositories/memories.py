@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import product
 from typing import Any
 
 from recollect.domain.change import Change
@@ -14,7 +13,6 @@ from recollect.domain.source import Evidence
 from recollect.domain.transcript import Voice
 from recollect.store.database_connection import (
     RowList,
-    RowShape,
     field_shape,
     record_shape,
     value_shape,
@@ -141,28 +139,19 @@ class MemoryRepository(IndexedRepository):
 
     def newest(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[Memory]:
         """Return the newest memories of *owners* or, if None, of all that pass *filters*."""
-        rows = self._read_filtered(_time_and_id, "newest", owners, filters, limit)
-        return self.get_many([memory_id for _, memory_id in sorted(rows, reverse=True)[:limit]])
+        return self.get_many(self.newest_ids(owners, filters, limit))
 
-    def _read_filtered(
-        self,
-        shape: RowShape[Any],
-        name: str,
-        owners: Sequence[Owner] | None,
-        filters: Filters,
-        limit: int,
-    ) -> list[Any]:
-        """Read an index for each owner, type and status; each reads at most *limit* rows."""
+    def newest_ids(self, owners: Sequence[Owner] | None, filters: Filters, limit: int) -> list[str]:
+        """Return the ids of the newest memories of *owners*, or of all, the newest first."""
         values = _filter_values(filters) | {"limit": limit}
-        rows: list[Any] = []
-        for status in filters.statuses:
-            if owners is None:
-                rows += self._all(shape, f"{name}_anywhere", **values, status=status)
-                continue
-            for owner, kind in product(owners, filters.types):
-                owned = {"scope": owner.scope, "owner_id": owner.id, "type": kind}
-                rows += self._all(shape, name, **values, **owned, status=status)
-        return rows
+        if owners is None:
+            rows: list[Any] = []
+            for status in filters.statuses:
+                rows += self._all(_time_and_id, "newest_anywhere", **values, status=status)
+        else:
+            values["owners"] = [[owner.scope, owner.id] for owner in owners]
+            rows = self._all(_time_and_id, "newest", **values)
+        return [memory_id for _, memory_id in sorted(rows, reverse=True)[:limit]]
 
     def ids_with_status(self, status: Status) -> list[str]:
         """Return the ids of all memories with that status."""

@@ -70,6 +70,10 @@ class MessageRepository(IndexedRepository):
         values = {"conversation_id": conversation_id, "start": start, "limit": limit}
         return self._all(_message, "page", **values)
 
+    def openings(self, conversation_ids: Sequence[str], *, limit: int) -> list[Message]:
+        """Return the first messages of each of some conversations, in order."""
+        return self._all(_message, "openings", ids=list(conversation_ids), limit=limit)
+
     def page_back(self, conversation_id: str, *, before: int, limit: int) -> list[Message]:
         """Return messages of a conversation before a position, the last first."""
         values = {"conversation_id": conversation_id, "before": before, "limit": limit}
@@ -122,10 +126,6 @@ class MessageRepository(IndexedRepository):
         """Return how many messages a conversation has, and how many are in context."""
         total, in_context = self._rows("count", conversation_id=conversation_id)[0]
         return total, in_context
-
-    def count_of_agent(self, agent_id: str) -> int:
-        """Return how many messages with text an agent has."""
-        return int(self._value("count_of_agent", agent_id=agent_id))
 
     def delete_some(self, conversation_id: str, *, rows: int, chars: int) -> tuple[int, int]:
         """Delete the first messages of a conversation; return how many, and their characters."""

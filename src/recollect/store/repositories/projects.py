@@ -1,5 +1,6 @@
 """Projects and repos."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from recollect.domain.project import Project, Repo
@@ -75,6 +76,9 @@ class ProjectRepository(Repository):
         """Return the repo of that name in one project; if None, the one that is only a name."""
         return self._first(_repo, "repo_by_name", name=name, project_id=project_id)
 
-    def repos_of(self, project_id: str) -> list[Repo]:
-        """Return the repos of a project."""
-        return self._all(_repo, "repos_of", project_id=project_id)
+    def repo_ids(self, project_id: str) -> Mapping[str, list[str]]:
+        """Return the repos of a project, and of each project that is part of it, by project."""
+        ids: dict[str, list[str]] = {}
+        for part_id, repo_id in self._rows("repo_ids", id=project_id):
+            ids.setdefault(part_id, []).extend([] if repo_id is None else [repo_id])
+        return ids

@@ -47,8 +47,11 @@ class SqliteEmbeddingIndex(SqliteTable):
 
     def models_in_use(self) -> ModelsInUse:
         [row] = self._run("models_in_use")
-        chosen = None if row[0] is None else RegisteredModel(*row[:3])
-        return ModelsInUse(chosen, None if row[3] is None else RegisteredModel(*row[3:]))
+        return _models_in_use(row)
+
+    def query_state(self) -> tuple[ModelsInUse, bool]:
+        [row] = self._run("query_state")
+        return _models_in_use(row[:6]), bool(row[6])
 
     def choose_model(self, model_id: int) -> None:
         self._run("choose_model", model_id=model_id)
@@ -118,6 +121,11 @@ class SqliteEmbeddingIndex(SqliteTable):
 
     def drop_unused_vectors(self) -> None:
         self._run("drop_unused_vectors", limit=DROP_BATCH)
+
+
+def _models_in_use(row: Row) -> ModelsInUse:
+    chosen = None if row[0] is None else RegisteredModel(*row[:3])
+    return ModelsInUse(chosen, None if row[3] is None else RegisteredModel(*row[3:]))
 
 
 def _id_or_no_model(model_id: int | None) -> int:

@@ -52,9 +52,9 @@ DELETE FROM retrievals WHERE agent_id = :id;
 -- delete_agent: the other rows are deleted by cascade
 DELETE FROM agents WHERE id = :id;
 
--- archive_size: how many active memories an agent has
-SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND +status = 'active';
-
--- archive_tags: the tags of these, each once
-SELECT DISTINCT g.tag FROM memories m CROSS JOIN memory_tags g ON g.memory_id = m.id
- WHERE m.scope = 'agent' AND m.owner_id = :id AND +m.status = 'active' ORDER BY g.tag LIMIT :limit;
+-- archive_summary: how many messages with text an agent has, how many active memories, and a few of their tags, each once
+SELECT (SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :id),
+       (SELECT count(*) FROM memories WHERE scope = 'agent' AND owner_id = :id AND +status = 'active'),
+       (SELECT json_group_array(tag) FROM (
+        SELECT DISTINCT g.tag FROM memories m CROSS JOIN memory_tags g ON g.memory_id = m.id
+         WHERE m.scope = 'agent' AND m.owner_id = :id AND +m.status = 'active' ORDER BY g.tag LIMIT :limit));

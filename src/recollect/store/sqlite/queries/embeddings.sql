@@ -73,6 +73,13 @@ UPDATE items SET embedded_by = :model_id WHERE id IN (SELECT value FROM json_eac
 SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
 
+-- query_state: the same, and whether items wait to be embedded by the model that answers queries
+SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension,
+       EXISTS (SELECT 1 FROM items WHERE embedded_by IS NULL)
+       OR EXISTS (SELECT 1 FROM items WHERE embedded_by < e.serving)
+       OR EXISTS (SELECT 1 FROM items WHERE embedded_by > e.serving)
+  FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
+
 -- choose_model: for all programs whose settings name no model
 UPDATE embedder SET wanted = :model_id;
 

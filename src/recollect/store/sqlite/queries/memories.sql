@@ -82,18 +82,21 @@ SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
 -- contents: of some ids, given as a JSON list
 SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
 
--- newest: the latest of one owner, type and status that pass the other filters
-SELECT m.observed_at, m.id FROM memories m
- WHERE m.scope = :scope AND m.owner_id = :owner_id AND m.type = :type AND m.status = :status
-   AND m.observed_at >= :since AND m.observed_at <= :until
-   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
-        OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
-   AND (:tags = '[]' OR NOT EXISTS (
-        SELECT 1 FROM json_each(:tags) t
-         WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
-   AND (:any_tags = '[]' OR EXISTS (
-        SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
- ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit;
+-- newest: the latest of each owner, type and status that pass the other filters; owners are given as JSON [[scope, owner_id], …]
+SELECT n.observed_at, n.id
+  FROM json_each(:owners) o CROSS JOIN json_each(:types) k CROSS JOIN json_each(:statuses) s
+  CROSS JOIN memories n ON n.id IN (
+           SELECT m.id FROM memories m
+            WHERE m.scope = o.value ->> 0 AND m.owner_id = o.value ->> 1 AND m.type = k.value AND m.status = s.value
+              AND m.observed_at >= :since AND m.observed_at <= :until
+              AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+                   OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
+              AND (:tags = '[]' OR NOT EXISTS (
+                   SELECT 1 FROM json_each(:tags) t
+                    WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
+              AND (:any_tags = '[]' OR EXISTS (
+                   SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
+            ORDER BY m.observed_at DESC, m.id DESC LIMIT :limit);
 
 -- newest_anywhere: the same for every owner and type, one status at a time
 SELECT m.observed_at, m.id FROM memories m

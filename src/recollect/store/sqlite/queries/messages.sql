@@ -18,6 +18,12 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
        metadata, created_at
   FROM messages WHERE conversation_id = :conversation_id AND position >= :start ORDER BY position LIMIT :limit;
 
+-- openings: the first messages of some conversations, given as a JSON list of ids
+SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens, m.pinned, m.summary_id, m.metadata, m.created_at
+  FROM json_each(:ids) j CROSS JOIN messages m
+    ON m.id IN (SELECT id FROM messages WHERE conversation_id = j.value ORDER BY position LIMIT :limit)
+ ORDER BY j.key, m.position;
+
 -- page_back: of a conversation, before a position, the last first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, created_at
@@ -88,9 +94,6 @@ UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json
 -- count: of a conversation: all, and those in context
 SELECT (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id),
        (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL);
-
--- count_of_agent: its messages with text, as counted by the partition
-SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND scope = 'agent' AND owner_id = :agent_id;
 
 -- texts: of a conversation, to delete it and to remove it from the index
 SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id ORDER BY position;

@@ -47,5 +47,7 @@ SELECT id, project_id, name, remote, root, created_at FROM repos WHERE root = :r
 SELECT id, project_id, name, remote, root, created_at FROM repos
  WHERE name = :name AND (project_id = :project_id OR (:project_id IS NULL AND remote = '' AND root = '')) ORDER BY id LIMIT 1;
 
--- repos_of: the repositories of a project
-SELECT id, project_id, name, remote, root, created_at FROM repos WHERE project_id = :project_id ORDER BY id;
+-- repo_ids: of a project, and of the projects that are part of it; a project without repositories has one row
+SELECT p.id, r.id
+  FROM (SELECT :id AS id, 0 AS is_part UNION ALL SELECT project_id, 1 FROM project_links WHERE main_project_id = :id) p
+  LEFT JOIN repos r ON r.project_id = p.id ORDER BY p.is_part, p.id, r.id;
