@@ -92,6 +92,7 @@ def test_the_cookie_of_another_port_or_server_is_no_session(words_only: LocalRec
         ("GET", {}, True),
         ("POST", {"sec-fetch-site": "same-origin", "origin": LOCAL}, True),
         ("POST", {"sec-fetch-site": "none"}, True),
+        ("POST", {"sec-fetch-site": "same-origin", "origin": "null"}, True),  # no referrer
         ("POST", {"sec-fetch-site": "same-site", "origin": LOCAL}, False),
         ("POST", {"sec-fetch-site": "", "origin": LOCAL}, False),
         ("POST", {"origin": LOCAL}, True),
@@ -206,3 +207,12 @@ def test_only_scripts_and_styles_are_static_files(words_only: LocalRecollect, na
 )
 def test_a_cookie_is_named_after_the_port(host: str, name: str) -> None:
     assert cookie_name(host, "session") == name
+
+
+def test_a_form_of_a_page_without_a_referrer_is_accepted(words_only: LocalRecollect) -> None:
+    (candidate,) = add_candidates(words_only, 1)
+    form = {"id": candidate, "verdict": "keep"}
+
+    response = page_client(words_only).submit("/ui/inbox/decide", form, origin="null")
+
+    assert response.status_code == 303

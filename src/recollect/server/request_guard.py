@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
 from recollect.server.allowed_hosts import is_loopback, is_same_origin, parse_host, parse_origin
-from recollect.web.page_guard import is_page_path
+from recollect.web.page_guard import ENTER, foreign_request, is_page_path
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 
 MAX_ADDRESSES = 1_024  # with a bucket; the least recently used one is dropped
@@ -198,11 +198,24 @@ class RequestGuard:
         # The origin is checked first, so that foreign pages do not use up the rate limit.
         return (
             check_host(hosts, self._rules)
-            or check_origin(header(b"origin"), header(b"sec-fetch-site"), hosts[0])
+            or self._check_origin(scope, header(b"origin"), header(b"sec-fetch-site"), hosts[0])
             or self._check_rate(scope)
             or self._check_token(scope["path"], header(b"authorization"))
             or check_length(header(b"content-length"), self._rules.max_body_bytes)
         )
+
+    def _check_origin(
+        self, scope: Scope, origins: list[str], sites: list[str], host: str
+    ) -> RequestRefusal | None:
+        if not is_page_path(scope["path"]) or scope["path"] == ENTER:
+            return check_origin(origins, sites, host)  # a program asks for a code there
+        # The form of a page without a referrer has the origin "null"; the browser says in another
+        # header that it is our own.
+        headers = {"host": host, "origin": ",".join(origins)}
+        if sites:
+            headers["sec-fetch-site"] = ",".join(sites)
+        refusal = foreign_request(scope["method"], headers)
+        return None if refusal is None else RequestRefusal(403, refusal)
 
     def _check_token(self, path: str, authorizations: list[str]) -> RequestRefusal | None:
         if is_page_path(path):  # pages require a session; a browser has no token

@@ -28,6 +28,7 @@ LATER = "later"
 
 def show_inbox(request: PageRequest) -> Response:
     """Show the candidates that wait."""
+    request.site.counts.expire()  # the script compares later counts with those of this page
     items = _in_order(request, request.rec.inbox.list(limit=SHOWN + len(request.session.put_off)))
     return request.render(
         "inbox.html",

@@ -9,6 +9,7 @@ const NAMES = { keep: "Kept", reject: "Rejected", later: "Put off", replace: "Ke
 class ReviewList extends HTMLElement {
   connectedCallback() {
     this.undo = document.querySelector("form[data-undo]");
+    this.known = parseInt(document.querySelector("nav [data-live=inbox]").textContent, 10);
     this.queue = Promise.resolve(); // decisions are sent in their order
     this.addEventListener("submit", (event) => this.submitted(event));
     this.addEventListener("focusin", (event) => this.select(event.target.closest(".candidate")));
@@ -27,8 +28,8 @@ class ReviewList extends HTMLElement {
   /** Offer new candidates; the list itself does not change while somebody reviews. */
   compare(inbox) {
     const more = document.querySelector("[data-more]");
-    const added = inbox - (this.known ?? inbox);
-    this.known = Math.min(this.known ?? inbox, inbox);
+    const added = inbox - this.known;
+    this.known = Math.min(this.known, inbox);
     more.hidden = added <= 0;
     if (added > 0) more.firstElementChild.textContent = added === 1 ? "1 new candidate." : `${added} new candidates.`;
   }
