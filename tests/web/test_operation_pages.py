@@ -146,7 +146,7 @@ def test_live_counts_need_a_session_and_our_own_page(words_only: LocalRecollect)
 
     assert stranger.get("/ui/events", headers=OWN).status_code == 401
     own = page_client(words_only)
-    assert own.get("/ui/events", headers={"sec-fetch-site": "same-site"}).status_code == 401
+    assert own.get("/ui/events", headers={"sec-fetch-site": "same-site"}).status_code == 403
 
 
 def test_a_stream_sends_counts_that_changed_and_ends_with_the_server() -> None:
