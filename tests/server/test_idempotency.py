@@ -34,6 +34,8 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "reject": {},
     "undo": {},
     "confirm_memory": {},
+    "edit_memory": {"content": "Tea is at five."},
+    "settle_conflict": {"memory_id": "$0", "other_id": "$1", "both": True},
     "why_not": {"query": "uv"},
     "why_nothing": {"query": "uv"},
     "upsert_profile_fact": {"value": "vim"},
@@ -125,6 +127,7 @@ REFUSED = {
     "unload_skill": 404,
     "learn_skill": 422,
     "reembed": 422,
+    "settle_conflict": 409,
     "unlink_project": 422,
 }
 

@@ -62,6 +62,8 @@ OPERATIONS = """
 /api/captures/batch POST
 /api/captures/conversation POST
 /api/captures/session POST
+/api/conflicts GET
+/api/conflicts/settle POST
 /api/consolidate POST
 /api/context POST
 /api/conversations GET
@@ -107,6 +109,7 @@ OPERATIONS = """
 /api/memories/batch POST
 /api/memories/{memory_id} DELETE
 /api/memories/{memory_id} GET
+/api/memories/{memory_id} PATCH
 /api/memories/{memory_id}/confirm POST
 /api/memories/{memory_id}/promote POST
 /api/memories/{memory_id}/reject POST
@@ -124,10 +127,12 @@ OPERATIONS = """
 /api/projects/unlink POST
 /api/rebuild POST
 /api/reembed POST
+/api/retrievals GET
 /api/search POST
 /api/search/why-nothing POST
 /api/skills GET
 /api/skills/search POST
+/api/sources/{source_id} GET
 /api/status GET
 /api/tokens POST
 /api/verify POST
