@@ -8,6 +8,7 @@ any transaction, and stores it, unless the conversation changed in the meantime.
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -45,7 +46,6 @@ from recollect.wire.requests.shared import BlockPlaceFields
 
 log = logging.getLogger(__name__)
 
-LEAST_FULL = 0.5  # share of the window that messages must use before the whole is measured
 MADE_BY_EXTRACT = "extract"
 ROUND_MESSAGES = 2_000  # evicted in one transaction of a window that is far too full
 MAX_LOOKED_BACK = 20_000  # messages, to find the user's last one
@@ -75,29 +75,29 @@ def compact(services: Services, request: CompactConversationRequest) -> Compacte
     return replace(rest, evicted=evicted, reason=reason)
 
 
-def compact_if_full(services: Services, conversation_id: str) -> None:
+def compact_if_full(services: Services, new: Sequence[Message]) -> None:
     """
-    Compact a conversation that a new message has filled, if the settings allow it.
+    Compact the conversation of *new* messages if they have filled its window.
 
     The language model is not asked: whoever appends a message must not wait for it. A failure is
     logged and nothing else, because the message is stored, and the next one tries again.
     """
-    if not services.settings.auto_compaction:
+    tokens = sum(map(message_tokens, new))
+    if not new or not services.settings.auto_compaction:
+        return
+    conversation_id = new[0].conversation_id
+    if not services.headroom.spend(conversation_id, tokens):
         return
     request = CompactConversationRequest(conversation=conversation_id)
+    place = BlockPlaceFields(conversation=conversation_id)
     try:
-        with services.store.read() as tables:
-            conversation = require_conversation(tables, conversation_id)
-            agent = tables.agents.get(conversation.agent_id) if conversation.agent_id else None
-            _, tokens = tables.messages.context_size(conversation.id)
-        # The rest of the window is measured only when it could matter, and the messages are read
-        # only when some of them leave: most messages are appended to a window that is not full.
-        if tokens <= LEAST_FULL * window_size(None, agent):
-            return
-        overview = measure_window(services, BlockPlaceFields(conversation=conversation_id))
+        overview = measure_window(services, place)
         if overview.used > request.threshold * overview.window_tokens:
             _compact_oldest(services, request)
             _compact_window(services, request, use_chat=False)
+            overview = measure_window(services, place)
+        free = int(request.threshold * overview.window_tokens) - overview.used
+        services.headroom.set_free(conversation_id, free)
     except RecollectError as error:
         log.warning("conversation %s was not compacted: %s", conversation_id, error)
 

@@ -177,7 +177,7 @@ def _append(services: Services, conversation_id: str, drafts: Sequence[Message])
         return add_to(tables, services, conversation, drafts)
 
     messages = services.store.write(write)
-    compact_if_full(services, conversation_id)
+    compact_if_full(services, messages)
     return messages
 
 

@@ -34,7 +34,7 @@ def add_message(services: Services, request: AddMessageRequest) -> Message:
         return add_to(tables, services, conversation, [message])[0]
 
     added = services.store.write(write)
-    compact_if_full(services, added.conversation_id)
+    compact_if_full(services, [added])
     return added
 
 

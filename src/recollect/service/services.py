@@ -10,6 +10,7 @@ from recollect.config import Settings, expand_home
 from recollect.domain.maintenance import EmbedderStatus
 from recollect.engine.engine_context import EngineContext
 from recollect.service.block_listeners import BlockListeners
+from recollect.service.window_headroom import WindowHeadroom
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Services:
     cross_project: bool = True
     readable_folders: tuple[Path, ...] | None = None  # files outside are not read; None: no limit
     listeners: BlockListeners = field(default_factory=BlockListeners)
+    headroom: WindowHeadroom = field(default_factory=WindowHeadroom)
 
     @property
     def models_folder(self) -> Path:
