@@ -18,10 +18,10 @@ from typing import Any, Protocol, TypeVar
 from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
-from recollect.store.indexes import EmbeddingIndex
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.conversations import ConversationRepository
+from recollect.store.repositories.embeddings import EmbeddingRepository
 from recollect.store.repositories.files import FileRepository
 from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
 from recollect.store.repositories.jobs import JobRepository
@@ -59,7 +59,7 @@ class Tables:
     unfinished_work: UnfinishedWorkRepository
     texts: StoredTextRepository
     search_index: SearchIndex
-    embeddings: EmbeddingIndex
+    embeddings: EmbeddingRepository
 
 
 class StoreFile(Protocol):

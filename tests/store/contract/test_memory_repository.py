@@ -154,6 +154,7 @@ def test_memories_are_filtered(store: Store, keep: Keep) -> None:
     assert newest() == [new.id, old.id]
     with store.read() as tables:
         assert tables.memories.newest(None, Filters(), 1) == [new]
+        assert tables.memories.newest_ids([GLOBAL], Filters(), 9) == [new.id, old.id]
     assert newest(statuses=frozenset({Status.INBOX})) == [waiting.id]
     assert newest(types=frozenset({MemoryType.EPISODE})) == [new.id]
     assert newest(tags=frozenset({"x", "y"})) == [new.id]

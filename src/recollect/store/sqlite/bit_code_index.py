@@ -36,7 +36,7 @@ from recollect.store.sqlite.vector_cache import (
     to_float32,
 )
 
-_SQL = query_loader.load("embeddings")
+_SQL = query_loader.load("vector_index")
 Vector = NDArray[np.float32]
 
 READ_BATCH = 4_000  # rows

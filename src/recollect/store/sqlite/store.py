@@ -33,6 +33,7 @@ from recollect.store.protocol import Tables
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.conversations import ConversationRepository
+from recollect.store.repositories.embeddings import EmbeddingRepository
 from recollect.store.repositories.files import FileRepository
 from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
 from recollect.store.repositories.indexed_items import IndexedItemReader
@@ -48,7 +49,6 @@ from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
-from recollect.store.sqlite.embeddings import SqliteEmbeddingIndex
 from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.export_upgrade import upgrade_rows
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
@@ -401,7 +401,7 @@ class SqliteStore:
             texts=StoredTextRepository(connection, word_index, items),
             word_index=word_index,
             search_index=SqliteSearchIndex(db, word_index, vectors),
-            embeddings=SqliteEmbeddingIndex(db, items),
+            embeddings=EmbeddingRepository(connection, items),
         )
 
     def _open_log_tables(self) -> SqliteTables:

@@ -21,7 +21,7 @@ SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estima
 MAX_SAMPLED_PARTITIONS = 8
 MIN_RESCORED = 400  # embeddings compared exactly: the best ten are among them 98 times in 100
 
-_SQL = query_loader.load("embeddings")
+_SQL = query_loader.load("vector_index")
 # Returns which of some items have no vectors in some partitions.
 WithoutVectors = Callable[[Iterable[int], Collection[int]], list[int]]
 

@@ -57,7 +57,7 @@ _DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
 
 
 class SqliteWordIndex:
-    """See `recollect.store.indexes.WordIndex`."""
+    """The words of all items, in partitions. See `recollect.store.item_index.ItemIndex`."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db

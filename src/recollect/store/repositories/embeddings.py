@@ -1,14 +1,11 @@
-"""Embeddings in SQLite: the models, the vectors of each item, and what is still to be embedded."""
+"""Embeddings: the models, the vectors of each item, and what is still to be embedded."""
 
 from collections.abc import Mapping, Sequence
 
-import apsw
-
 from recollect.domain.scope import ItemKind
+from recollect.store.database_connection import DatabaseConnection, Row
 from recollect.store.repositories.indexed_items import IndexedItemReader
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import Row
-from recollect.store.sqlite.table import SqliteTable
+from recollect.store.repositories.repository import Repository
 from recollect.store.values import (
     ChunkEmbedding,
     ModelsInUse,
@@ -27,52 +24,64 @@ _PENDING_QUERIES: Mapping[PendingFilter, str] = {
 }
 
 
-class SqliteEmbeddingIndex(SqliteTable):
-    """See `recollect.store.indexes.EmbeddingIndex`."""
+class EmbeddingRepository(Repository):
+    """Embedding models, the vectors of each item, and what is to be embedded."""
 
-    _sql = query_loader.load("embeddings")
+    _statements = "embeddings"
 
-    def __init__(self, db: apsw.Connection, items: IndexedItemReader) -> None:
-        super().__init__(db)
+    def __init__(self, connection: DatabaseConnection, items: IndexedItemReader) -> None:
+        super().__init__(connection)
         self._items = items
 
     def model_id(self, name: str, dimension: int) -> int | None:
-        return self._first(lambda row: int(row[0]), "model", name=name, dimension=dimension)
+        """Return the id of a registered model, or None."""
+        model_id: int | None = self._value("model", name=name, dimension=dimension)
+        return model_id
 
     def latest_model(self, name: str) -> tuple[int, int] | None:
-        return self._first(lambda row: (row[0], row[1]), "latest_model", name=name)
+        """Return id and dimension of the newest registered model of that name."""
+        rows = self._rows("latest_model", name=name)
+        return rows[0] if rows else None
 
     def add_model(self, name: str, dimension: int) -> int:
-        return int(self._run("add_model", name=name, dimension=dimension).get)
+        """Register a model; return its id."""
+        return int(self._value("add_model", name=name, dimension=dimension))
 
     def models_in_use(self) -> ModelsInUse:
-        [row] = self._run("models_in_use")
+        """Return the model chosen for the store, and the one whose vectors answer queries."""
+        [row] = self._rows("models_in_use")
         return _models_in_use(row)
 
     def query_state(self) -> tuple[ModelsInUse, bool]:
-        [row] = self._run("query_state")
+        """Return the models in use, and whether records wait to be embedded by the serving one."""
+        [row] = self._rows("query_state")
         return _models_in_use(row[:6]), bool(row[6])
 
     def choose_model(self, model_id: int) -> None:
+        """Choose a model: programs whose settings name none embed with it from now on."""
         self._run("choose_model", model_id=model_id)
 
     def set_serving_model(self, model_id: int) -> None:
+        """Answer queries with the vectors of this model from now on."""
         self._run("set_serving_model", model_id=model_id)
         self._run("mark_embedded_items", model_id=model_id)
 
     def pending(
         self, model_id: int | None, limit: int, which: PendingFilter
     ) -> list[UnembeddedItem]:
+        """Return items without vectors of that model, the newest first."""
         values = {"model_id": _id_or_no_model(model_id), "limit": limit}
         return self._with_texts(self._rows(_PENDING_QUERIES[which], **values))
 
     def pending_among(
         self, model_id: int | None, record_ids: Sequence[str]
     ) -> list[UnembeddedItem]:
+        """Return which of some records have no vectors of that model."""
         values = {"model_id": _id_or_no_model(model_id), "ids": list(record_ids)}
         return self._with_texts(self._rows("pending_among", **values))
 
     def never_embedded_among(self, record_ids: Sequence[str]) -> list[UnembeddedItem]:
+        """Return which of some records no model has embedded."""
         return self._with_texts(self._rows("never_embedded_among", ids=list(record_ids)))
 
     def _with_texts(self, rows: list[Row]) -> list[UnembeddedItem]:
@@ -89,27 +98,33 @@ class SqliteEmbeddingIndex(SqliteTable):
         ]
 
     def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
+        """Return which of some items still exist and have the same text."""
         rows = self._rows("kinds_of", ids=[item.id for item in items])
         texts = {item.id: item.text for item in self._with_texts(rows)}
         return [item for item in items if texts.get(item.id) == item.text]
 
     def count_pending(self, model_id: int | None) -> int:
-        return int(self._run("count_pending", model_id=_id_or_no_model(model_id)).get)
+        """Return how many items have no vectors of that model."""
+        return int(self._value("count_pending", model_id=_id_or_no_model(model_id)))
 
     def count_by_model(self) -> Mapping[str, int]:
+        """Return how many items each model has embedded; '' counts the pending ones."""
         return dict(self._rows("count_by_model"))
 
     def count_vectors(self) -> Mapping[tuple[str, int], int]:
+        """Return how many items each model has vectors of, by name and dimension."""
         rows = self._rows("count_vectors")
         return {(name, dimension): count for name, dimension, count in rows}
 
     def vectors_by_hash(self, model_id: int, hashes: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Return the vectors of texts that were embedded before, by the hash of the text."""
         names = [text_hash.hex() for text_hash in hashes]
         return dict(self._rows("by_hash", model_id=model_id, hashes=names))
 
     def save(
         self, model_id: int, record_ids: Sequence[str], chunks: Sequence[ChunkEmbedding]
     ) -> None:
+        """Store the vectors of some records, and mark the records as embedded."""
         for chunk in chunks:
             values = {"chunks": chunk.chunk_count, "hash": chunk.text_hash, "vector": chunk.data}
             position = {"id": chunk.id, "chunk": chunk.chunk}
@@ -117,9 +132,11 @@ class SqliteEmbeddingIndex(SqliteTable):
         self._run("mark_embedded", model_id=model_id, ids=list(record_ids))
 
     def has_unused_vectors(self) -> bool:
-        return bool(self._run("has_unused_vectors").get)
+        """Tell whether there are vectors of models that are neither chosen nor serving."""
+        return bool(self._value("has_unused_vectors"))
 
     def drop_unused_vectors(self) -> None:
+        """Delete a batch of the vectors of models that are neither chosen nor serving."""
         self._run("drop_unused_vectors", limit=DROP_BATCH)
 
 

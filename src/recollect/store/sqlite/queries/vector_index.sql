@@ -1,0 +1,31 @@
+-- of_partition: every vector of a partition
+SELECT e.id, e.seq, e.chunks, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
+ WHERE i.shelf_id = :partition_id ORDER BY e.id;
+
+-- since: vectors that were added after an id
+SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
+ WHERE e.id > :id AND e.model_id = :model_id ORDER BY e.id;
+
+-- by_id: the vectors of some ids, given as a JSON list
+SELECT e.seq, e.chunks, e.vector FROM json_each(:ids) j CROSS JOIN embeddings e ON e.id = j.value;
+
+-- ids_of_items: the ids of the embeddings of some items, given as a JSON list
+SELECT e.id FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+
+-- first_chunks: the first vector of some items, given as a JSON list
+SELECT e.seq, e.vector FROM json_each(:item_ids) j
+ CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
+
+-- oldest: the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
+SELECT e.vector FROM json_each(:partition_ids) p
+ CROSS JOIN items i ON i.seq IN (
+       SELECT o.seq FROM items o CROSS JOIN embeddings f ON f.seq = o.seq AND f.model_id = :model_id AND f.chunk = 0
+        WHERE o.shelf_id = p.value ORDER BY o.seq LIMIT :limit)
+ CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
+ ORDER BY p.key, i.seq;
+
+-- by_item: the vectors of some items, given as a JSON list
+SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id;
+
+-- last_item: the id of the newest item
+SELECT coalesce(max(seq), 0) FROM items;
