@@ -24,12 +24,12 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "search": "Search memories, conversations, blocks or files.",
         "context": "Print what an agent should know for a task.",
         "capture": "Extract memories from transcripts and notes.",
-        "show": "Print a memory.",
+        "show, retrievals": "Print a memory; list what was asked lately.",
         "explain, why-not": "Explain a memory, a search, or a missing result.",
-        "forget": "Delete a memory everywhere.",
+        "edit, forget": "Correct a memory; delete one everywhere.",
     },
     "Review": {
-        "inbox": "Review candidates one by one, or list them.",
+        "inbox, conflicts": "Review candidates one by one; list contradictions.",
         "promote, reject, undo": "Decide on candidates by id; undo a decision.",
     },
     "Agents": {
@@ -57,9 +57,20 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }
 # Commands that are not in the module of their name.
 _MODULES: Mapping[str, tuple[str, ...]] = {
-    "memories": ("add", "context", "show", "explain", "why-not", "forget", "confirm", "link"),
+    "memories": (
+        "add",
+        "context",
+        "show",
+        "explain",
+        "why-not",
+        "forget",
+        "edit",
+        "confirm",
+        "link",
+    ),
     "inbox": ("promote", "reject", "undo"),
     "serve": ("stop",),
+    "conflicts": ("retrievals",),
     "transfer": ("import", "export"),
     "maintenance": ("status", "doctor", "verify", "rebuild", "repair", "maintain", "consolidate"),
     "jobs": ("work",),

@@ -1,4 +1,4 @@
-"""Commands about single memories: add, context, show, explain, why-not, forget, confirm, link."""
+"""Commands about single memories: add, context, show, explain, why-not, forget, edit, link, …"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,6 +26,7 @@ from recollect.cli.output import (
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import MemoryExplanation, Retrieval
+from recollect.wire.requests.memories import EditMemoryRequest
 from recollect.wire.requests.recollect import ContextForRequest, IngestRequest, WhyNotRequest
 
 
@@ -143,6 +144,16 @@ def forget(rec: LocalRecollect, *, memory_id: str, yes: bool, dry_run: bool) -> 
     ask("Delete this memory for good?", yes=yes)
     receipt = rec.forget(memory_id)
     return Output(receipt, receipt_lines("Deleted", receipt.removed, receipt.kept))
+
+
+@click.command()
+@id_argument
+@request_options(EditMemoryRequest)
+@with_store
+def edit(rec: LocalRecollect, *, memory_id: str, **fields: Any) -> Output:
+    """Correct a memory; its quotes stay, and the original is superseded."""
+    memory = rec.memories.edit(memory_id, **fields)
+    return Output(memory, memory_lines(memory))
 
 
 @click.command()
