@@ -1,5 +1,5 @@
 """
-The counts in the navigation, read at most once a second.
+The state of the store and the counts in the navigation, read at most once a second.
 
 To count every memory of a large store takes milliseconds; every page and every open tab shows these
 numbers.
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.api.recollect import Recollect
+from recollect.domain.maintenance import StoreStatus
 
 MAX_AGE_S = 1.0
 
@@ -32,31 +33,39 @@ class StoreCounts:
         self._rec = rec
         self._clock = clock
         self._lock = threading.Lock()
-        self._counts: NavigationCounts | None = None
+        self._state: tuple[StoreStatus, NavigationCounts] | None = None
         self._read_at = 0.0
 
     def current(self) -> NavigationCounts:
         """Return the counts; they may be a second old."""
+        return self._current()[1]
+
+    def status(self) -> StoreStatus:
+        """Return the state of the store; it may be a second old."""
+        return self._current()[0]
+
+    def _current(self) -> tuple[StoreStatus, NavigationCounts]:
         with self._lock:
             now = self._clock()
-            if self._counts is None or now - self._read_at > MAX_AGE_S:
-                self._counts, self._read_at = self._read(), now
-            return self._counts
+            if self._state is None or now - self._read_at > MAX_AGE_S:
+                self._state, self._read_at = self._read(), now
+            return self._state
 
     def expire(self) -> None:
         """Read the counts again for the next page: something was changed here."""
         with self._lock:
-            self._counts = None
+            self._state = None
 
-    def _read(self) -> NavigationCounts:
+    def _read(self) -> tuple[StoreStatus, NavigationCounts]:
         status = self._rec.maintenance.status()
         jobs = dict(status.jobs)
         failed = jobs.pop("parked", 0)
         jobs.pop("done", None)
-        return NavigationCounts(
+        counts = NavigationCounts(
             inbox=status.memories_by_status.get("inbox", 0),
             conflicts=status.contradictions,
             jobs=sum(jobs.values()),
             failed_jobs=failed,
             proposals=len(self._rec.blocks.proposals()),
         )
+        return status, counts

@@ -13,7 +13,7 @@ from recollect.web.page import PageRequest, page
 from recollect.web.place_names import PlaceNames
 
 DAYS = 14
-MAX_COUNTED = 1_000
+MAX_COUNTED = 300
 RECENT = 6
 CALLS = 500
 
@@ -41,7 +41,7 @@ def show_home(request: PageRequest) -> Response:
     calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == now.date()]
     return request.render(
         "home.html",
-        status=rec.maintenance.status(),
+        status=request.site.counts.status(),
         days=day_bars(recent, since.date()),
         is_cut=len(recent) == MAX_COUNTED,
         latest=rec.memories.list(everywhere=True, statuses=list(Status), limit=RECENT),
