@@ -169,6 +169,24 @@ def tiebreak_signals(asked_at: datetime) -> list[Signal]:
     ]
 
 
+def skill_signals() -> list[Signal]:
+    """Return the signals of skills: few and short, so that nothing is normalised."""
+
+    def words(candidate: Candidate) -> float:
+        return candidate.coverage
+
+    def meaning(candidate: Candidate) -> float:
+        match = candidate.vector_match
+        return candidate.coverage if match is None else max(match.similarity, 0.0)
+
+    return [
+        Signal(name="keyword", weight=constants.SKILL_WORD_WEIGHT, score=words, part=words),
+        Signal(
+            name="semantic", weight=constants.SKILL_VECTOR_WEIGHT, score=meaning, part=similarity
+        ),
+    ]
+
+
 def similarity(candidate: Candidate) -> float:
     """Return the similarity of *candidate* to the query, between 0 and 1."""
     match = candidate.vector_match

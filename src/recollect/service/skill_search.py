@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 from recollect.domain.skill import Skill, SkillHit
 from recollect.errors import EmbedderUnavailable
+from recollect.retrieval import ranking_constants as constants
+from recollect.retrieval.pipeline import rank
+from recollect.retrieval.signals import skill_signals
 from recollect.service import validate
 from recollect.service.place_lookup import RequestPlace
 from recollect.service.services import Services
 from recollect.service.skills import find_skills
+from recollect.store.search_index import Candidate, IndexedRecord, VectorMatch, WordMatch
 from recollect.text.search_words import STOP_WORDS, searchable_text
 from recollect.wire.requests.skills import SearchSkillsRequest
 
-WORDS_SHARE = 0.4
-LEAST_SIMILARITY = 0.25
 SHOWN_CHARS = 1_000  # of a skill: its description and how it begins
 
 
@@ -24,16 +26,42 @@ def search_skills(services: Services, request: SearchSkillsRequest) -> list[Skil
     if not words or not skills:
         return []
     similarities = _similarities(services, query, [_embedded_text(skill) for skill in skills])
-    hits = []
+    candidates = _candidates(skills, words, similarities)
+    signals = skill_signals()
+    scores = [sum(signal.weight * signal.score(c) for signal in signals) for c in candidates]
+    ranked = rank(candidates, signals, admits=_is_relevant, relevances=scores)
+    by_name = {skill.name: skill for skill in skills}
+    return [
+        SkillHit(skill=by_name[hit.id], score=hit.score, matched_words=hit.words)
+        for hit in ranked[: request.limit]
+    ]
+
+
+def _candidates(
+    skills: Sequence[Skill], words: set[str], similarities: Sequence[float | None]
+) -> list[Candidate]:
+    """Return each skill with its match; of equal ones the first by name is to come first."""
+    in_order = sorted((skill.name for skill in skills), reverse=True)
+    places = {name: place for place, name in enumerate(in_order)}
+    candidates = []
     for skill, similarity in zip(skills, similarities, strict=True):
         matched = sorted(words & _words(f"{skill.name} {skill.description} {' '.join(skill.tags)}"))
         share = len(matched) / len(words)
-        if not matched and (similarity or 0.0) < LEAST_SIMILARITY:
-            continue
-        meaning = share if similarity is None else max(similarity, 0.0)
-        score = round(WORDS_SHARE * share + (1 - WORDS_SHARE) * meaning, 6)
-        hits.append(SkillHit(skill=skill, score=score, matched_words=tuple(matched)))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.skill.name))[: request.limit]
+        candidates.append(
+            Candidate(
+                IndexedRecord(skill.name, places[skill.name]),
+                WordMatch(share, tuple(matched), share) if matched else None,
+                None if similarity is None else VectorMatch(similarity, 1),
+                coverage=share,
+            )
+        )
+    return candidates
+
+
+def _is_relevant(candidate: Candidate) -> bool:
+    match = candidate.vector_match
+    is_similar = match is not None and match.similarity >= constants.SKILL_MIN_SIMILARITY
+    return candidate.word_match is not None or is_similar
 
 
 def _similarities(services: Services, query: str, texts: Sequence[str]) -> Sequence[float | None]:
