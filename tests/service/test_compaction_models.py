@@ -171,7 +171,8 @@ def test_an_answer_that_is_too_long_is_cut_to_its_budget(opened: Open, lines: in
 def test_the_summary_of_a_model_tells_of_everything_it_stands_for(opened: Open) -> None:
     model = scripted(WRITTEN, WRITTEN, WRITTEN)
     memory = opened(model)
-    talk = memory.conversations.start(agent="coder")
+    memory.agents.create("wide", metadata={"context_window": 100_000})
+    talk = memory.conversations.start(agent="wide")
     memory.conversations.append(talk, "user", "I live in Porto and my editor is Helix.")
     long = "The lamp hangs there, and it is old. " * 40
     rows = [{"role": ("assistant", "user")[n % 2], "content": f"{n} {long}"} for n in range(150)]
