@@ -282,9 +282,10 @@ def _openings(tables: Tables, conversation_ids: Sequence[str]) -> Mapping[str, s
     if not conversation_ids:
         return openings
     for message in tables.messages.openings(conversation_ids, limit=OPENING_MESSAGES):
-        is_typed = message.role is Role.USER and not is_perhaps_pasted(message)
-        if is_typed and message.content:
-            openings.setdefault(message.conversation_id, message.content)
+        if message.conversation_id in openings or message.role is not Role.USER:
+            continue  # whether a text was pasted is looked at only if it may be the one
+        if message.content and not is_perhaps_pasted(message):
+            openings[message.conversation_id] = message.content
     return openings
 
 
