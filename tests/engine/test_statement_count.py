@@ -13,8 +13,8 @@ MESSAGES = [
     {"role": "assistant", "content": "Understood, I will plan for that."},
     {"role": "user", "content": "I prefer short reports for the team."},
 ]
-# Of which about 60 find the neighbours of three candidates.
-MAX_STATEMENTS = 150
+# Of which about 12 find the neighbours of all candidates, and a third begin and end transactions.
+MAX_STATEMENTS = 100
 
 
 @pytest.fixture

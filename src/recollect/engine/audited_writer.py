@@ -33,6 +33,7 @@ class AuditedWriter:
     clock: Clock
     by: str
     changed_ids: set[str] = field(default_factory=set)  # of the memories whose row has changed
+    deleted_ids: set[str] = field(default_factory=set)
 
     def create(self, memory: Memory, reason: str, *, copy_of: str = "") -> None:
         """Add a new memory, which may be a copy of another."""
@@ -85,6 +86,11 @@ class AuditedWriter:
         """Store the status, confidence and times of a memory."""
         self.tables.memories.update_status(memory)
         self.changed_ids.add(memory.id)
+
+    def delete(self, memory: Memory) -> None:
+        """Delete a memory with its audit log: another one has all its evidence."""
+        self.tables.memories.delete(memory.id)
+        self.deleted_ids.add(memory.id)
 
     def supersede(self, memory: Memory, by: Memory, reason: str = "") -> Memory:
         """Supersede *memory*: *by* says it now, or says otherwise."""

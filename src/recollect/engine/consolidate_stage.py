@@ -7,7 +7,7 @@ statement make one memory of it, not two.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,23 +16,20 @@ from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.promotion_policy import Hold, NeverPromote, Promote, PromotionFacts, judge
-from recollect.domain.retrieval import Filters
-from recollect.domain.source import Evidence, SourceKind
+from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, confirmation_change
 from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
+from recollect.engine.neighbours import NeighbourReader
+from recollect.engine.utterances import utterance_keys, utterances_of
 from recollect.store.protocol import Tables
-from recollect.text.fingerprint import fingerprint
 
 CANDIDATES_PER_BATCH = 10  # so that the write lock is never held for long
-MAX_NEIGHBOURS = 12  # of each index
-MAX_NEIGHBOURS_WIDE = 100  # of each index, if too few of the nearest are consolidated
 COPIED_EVIDENCE_START = 1_000  # the first number of evidence copied from another memory
 SAYS_MORE = "says_more"  # why a candidate is held that the promotion policy was not asked about
-_EVERY_STATUS = Filters(statuses=frozenset(Status))
 
 
 def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
@@ -67,13 +64,18 @@ def consolidate_memories(
     writer = AuditedWriter(tables, clock, ENGINE)
     counts: Counter[str] = Counter()
     candidates = {memory.id: memory for memory in tables.memories.get_many(memory_ids)}
+    neighbours = NeighbourReader(tables, model_id, writer.changed_ids)
+    neighbours.read_ahead([memory for memory in candidates.values() if _is_open(memory)])
     done: set[str] = set()
     for memory_id in memory_ids:
         # One that was consolidated before it may have changed it.
         is_changed = memory_id in writer.changed_ids
         candidate = tables.memories.get(memory_id) if is_changed else candidates.get(memory_id)
-        if candidate is not None and candidate.status is Status.INBOX:
-            counts[_consolidate_candidate(writer, candidate, model_id, done)] += 1
+        if candidate is not None and _is_open(candidate):
+            near = neighbours.of(candidate, done)
+            counts[_consolidate_candidate(writer, candidate, near)] += 1
+            if candidate.id in writer.deleted_ids:
+                neighbours.forget()  # it changed the weights of words
         done.add(memory_id)
     if memory_ids:
         tables.jobs.mark_consolidated(*memory_ids)
@@ -89,10 +91,11 @@ def _consolidate_pending(
     return consolidate_memories(clock, pending_ids, model_id, tables)
 
 
-def _consolidate_candidate(
-    writer: AuditedWriter, candidate: Memory, model_id: int | None, done: Collection[str]
-) -> str:
-    near = neighbours(writer.tables, candidate, model_id, done)
+def _is_open(candidate: Memory) -> bool:
+    return candidate.status is Status.INBOX
+
+
+def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
     match decisions.consolidate(candidate, near):
@@ -104,89 +107,6 @@ def _consolidate_candidate(
             return _apply_merge(writer, candidate, into, says_more=says_more)
         case Contradicts() as contradiction:
             return _apply_contradiction(writer, candidate, contradiction)
-
-
-def neighbours(
-    tables: Tables, candidate: Memory, model_id: int | None, done: Collection[str] = ()
-) -> list[NearMemory]:
-    """
-    Return the consolidated memories of the candidate's owner nearest in words or meaning.
-
-    *done* are candidates of the same batch that are consolidated, though not marked yet.
-    """
-    similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS)
-    memories = _comparable_memories(tables, candidate, similarities, done)
-    if len(memories) < MAX_NEIGHBOURS <= len(similarities):
-        # Pending candidates and episodes must not crowd out existing memories.
-        similarities = _nearest_ids(tables, candidate, model_id, MAX_NEIGHBOURS_WIDE)
-        memories = _comparable_memories(tables, candidate, similarities, done)
-    sources = {evidence.source_id for evidence in candidate.evidence}
-    near = [
-        NearMemory(
-            memory,
-            similarities[memory.id],
-            is_same_utterance=_is_same_utterance(tables, candidate, memory),
-            is_same_source=any(evidence.source_id in sources for evidence in memory.evidence),
-        )
-        for memory in memories
-    ]
-    return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
-
-
-def _nearest_ids(
-    tables: Tables, candidate: Memory, model_id: int | None, limit: int
-) -> dict[str, float | None]:
-    """Return the similarities of the nearest memories by id, those with the same words included."""
-    same = tables.memories.with_fingerprint(fingerprint(candidate.content), candidate.owner)
-    near = tables.search_index.neighbours(
-        candidate.content,
-        [candidate.owner],
-        limit=limit,
-        model_id=model_id,
-        like=candidate.id,
-        also=same,
-    )
-    return {memory_id: near[memory_id] for memory_id in near if memory_id != candidate.id}
-
-
-def _comparable_memories(
-    tables: Tables, candidate: Memory, ids: Mapping[str, float | None], done: Collection[str]
-) -> list[Memory]:
-    """Return the consolidated memories among *ids*; episodes are compared with episodes only."""
-    pending = tables.jobs.unconsolidated_among(ids).difference(done)
-    is_episode = candidate.type is MemoryType.EPISODE
-    memories = tables.memories.get_many([id for id in ids if id not in pending])
-    same_kind = [memory for memory in memories if (memory.type is MemoryType.EPISODE) is is_episode]
-    return [memory for memory in same_kind if not _is_archived_duplicate(tables, memory)]
-
-
-def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
-    """
-    Return whether *memory* was archived because it was merged into another one.
-
-    No person rejected it, and the other memory has its evidence. If candidates were compared with
-    it, the last of several duplicates would be archived too, and none would be left.
-    """
-    if memory.status is not Status.ARCHIVED:
-        return False
-    changes = tables.memories.changes(memory.id)
-    kinds = [change.kind for change in changes if change.before != change.after]
-    return kinds[-1:] == [ChangeKind.MERGED]
-
-
-def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> bool:
-    """Return whether the same words of the same session were captured before."""
-    sources = {evidence.source_id for evidence in candidate.evidence}
-    quotes = {fingerprint(evidence.quote) for evidence in candidate.evidence}
-    # Few memories share a quote; only for those the session is looked up.
-    earlier_quotes = [
-        evidence
-        for evidence in memory.evidence
-        if evidence.source_id not in sources and fingerprint(evidence.quote) in quotes
-    ]
-    utterances = _utterances(tables, candidate) if earlier_quotes else set()
-    earlier = replace(memory, evidence=tuple(earlier_quotes))
-    return not utterances.isdisjoint(_utterances(tables, earlier))
 
 
 def _consolidate_episode(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
@@ -216,7 +136,7 @@ def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> st
         _merge(writer, candidate, of, "it says the same", effects)
     else:
         # *of* has all its evidence now; a second record is not needed.
-        writer.tables.memories.delete(candidate.id)
+        writer.delete(candidate)
     _apply_policy_again(writer, updated, candidate)
     return "repeated"
 
@@ -342,10 +262,10 @@ def copy_evidence(
     Return the updated memory, and the effects for the change of *other*.
     """
     tables = writer.tables
-    utterances = _utterances(tables, memory)
+    utterances = utterances_of(tables, memory)
     added = []
     for number, evidence in enumerate(other.evidence):
-        if not utterances.isdisjoint(_utterance_keys(tables, evidence)):
+        if not utterances.isdisjoint(utterance_keys(tables, evidence)):
             continue
         copy_id = _copied_evidence_id(memory, other, number)
         copy = replace(evidence, id=copy_id, memory_id=memory.id)
@@ -369,22 +289,3 @@ def copy_evidence(
 def _copied_evidence_id(memory: Memory, other: Memory, number: int) -> str:
     # Sorted after the memory's own evidence.
     return derived_id(memory.id, f"evidence of {other.id}", COPIED_EVIDENCE_START + number)
-
-
-def _utterances(tables: Tables, memory: Memory) -> set[tuple[str, str]]:
-    """Return the keys of everything the memory quotes."""
-    return {key for evidence in memory.evidence for key in _utterance_keys(tables, evidence)}
-
-
-def _utterance_keys(tables: Tables, evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """
-    Yield the keys of an utterance: its words with its session, and its words with its time.
-
-    A client that branches a session copies the earlier messages into the new one. The user said
-    them once, so they must not count as said in two sessions.
-    """
-    words = fingerprint(evidence.quote)
-    yield tables.sources.session_of(evidence.source_id), words
-    at = tables.sources.said_at(evidence.source_id, evidence.start)
-    if at is not None:
-        yield f"at {at}", words

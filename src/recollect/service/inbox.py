@@ -20,6 +20,7 @@ from recollect.domain.scope import Owner, Scope
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.store.search_index import NeighbourQuery
 from recollect.text.fingerprint import fingerprint
 from recollect.wire.requests.inbox import ListInboxRequest
 
@@ -182,10 +183,10 @@ def active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
         return None
     owners = dict.fromkeys([memory.owner, Owner(Scope.GLOBAL, "")])
     words = fingerprint(memory.content)
-    same = [id for owner in owners for id in tables.memories.with_fingerprint(words, owner)]
-    near = tables.search_index.neighbours(
-        memory.content, list(owners), limit=MAX_NEIGHBOURS, also=same
-    )
+    same_by_owner = tables.memories.with_fingerprints([(words, owner) for owner in owners])
+    same = [id_ for ids in same_by_owner for id_ in ids]
+    query = NeighbourQuery(memory.content, list(owners), also=same)
+    [near] = tables.search_index.neighbours([query], limit=MAX_NEIGHBOURS)
     for other in sorted(tables.memories.get_many(list(near)), key=lambda other: other.id):
         is_active = other.status is Status.ACTIVE and other.type is memory.type
         if is_active and are_duplicates(memory.content, other.content):

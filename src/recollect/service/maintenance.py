@@ -227,7 +227,7 @@ def _embed_in_steps(services: Services) -> Iterator[int]:
 def _find_duplicates(services: Services, tables: Tables, limit: int) -> tuple[DuplicatePair, ...]:
     # Imported here, because only maintenance and the worker need the rules of consolidation.
     from recollect.engine.consolidate import Duplicate, MergeInto, consolidate
-    from recollect.engine.consolidate_stage import neighbours
+    from recollect.engine.neighbours import NeighbourReader
 
     indexer = services.indexer()
     model_id = None if indexer is None else indexer.model_id(tables)
@@ -236,7 +236,7 @@ def _find_duplicates(services: Services, tables: Tables, limit: int) -> tuple[Du
     for memory in tables.memories.newest(None, active, limit):
         if memory.type is MemoryType.EPISODE:
             continue
-        candidates = neighbours(tables, memory, model_id)
+        candidates = NeighbourReader(tables, model_id).of(memory)
         similar = [other for other in candidates if other.memory.status is Status.ACTIVE]
         match consolidate(memory, similar):
             case Duplicate(other) | MergeInto(other):

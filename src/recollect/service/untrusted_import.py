@@ -178,7 +178,8 @@ def _store_candidate(services: Services, tables: Tables, candidate: _Candidate) 
     request = draft.request
     place = vars(ensure_place(tables, draft.place, services.clock))
     owner = owner_of(draft.scope, **place)
-    if tables.memories.with_fingerprint(fingerprint(request.content), owner):
+    [same] = tables.memories.with_fingerprints([(fingerprint(request.content), owner)])
+    if same:
         return False
     source = _source(services, tables, request.content, now)
     quote = source.content[:MAX_QUOTE]

@@ -124,6 +124,16 @@ class SearchResult:
     others: list[Candidate] = field(default_factory=list)  # of other owners
 
 
+@dataclass(frozen=True)
+class NeighbourQuery:
+    """A text whose neighbours among the memories of some owners are searched."""
+
+    text: str
+    owners: Sequence[Owner]
+    like: str = ""  # the id of a memory with the same meaning as the text
+    also: Collection[str] = ()  # ids of memories that are returned in any case
+
+
 class SearchIndex(Protocol):
     """The words and vectors of all searchable records."""
 
@@ -134,20 +144,14 @@ class SearchIndex(Protocol):
         """Return how some records match, whatever their owners; those that pass the filters."""
 
     def neighbours(
-        self,
-        text: str,
-        owners: Sequence[Owner],
-        *,
-        limit: int,
-        model_id: int | None = None,
-        like: str = "",
-        also: Collection[str] = (),
-    ) -> Mapping[str, float | None]:
+        self, queries: Sequence[NeighbourQuery], *, limit: int, model_id: int | None = None
+    ) -> list[Mapping[str, float | None]]:
         """
-        Return memories of *owners* that resemble a text, by id, with their similarity if known.
+        Return, for each query, the memories that resemble its text, with their similarity if known.
 
-        They are the *limit* that share most words with *text*, those of *also*, and the *limit*
-        nearest to the vector that the model gave the memory *like*.
+        They are the *limit* that share most words with the text, those of `also`, and the *limit*
+        nearest to the vector that the model gave the memory `like`. All queries together take
+        about as many statements as one.
         """
 
     def pairwise_similarities(

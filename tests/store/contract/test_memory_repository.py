@@ -214,15 +214,15 @@ def test_memories_of_the_same_words_are_found_by_their_fingerprint(
     store: Store, keep: Keep
 ) -> None:
     first, second = keep("Use pnpm."), keep("use  PNPM")
-    keep("Use yarn.")
+    other = keep("Use yarn.")
 
     with store.read() as tables:
-        ids = tables.memories.with_fingerprint(fingerprint("use pnpm"), GLOBAL)
-        elsewhere = tables.memories.with_fingerprint(
-            fingerprint("use pnpm"), Owner(Scope.PROJECT, "p")
+        words = fingerprint("use pnpm")
+        elsewhere = Owner(Scope.PROJECT, "p")
+        ids = tables.memories.with_fingerprints(
+            [(words, elsewhere), (words, GLOBAL), (fingerprint("Use yarn."), GLOBAL)]
         )
-    assert ids == [first.id, second.id]
-    assert elsewhere == []
+    assert ids == [[], [first.id, second.id], [other.id]]
 
 
 def test_evidence_is_added_and_dropped(store: Store, keep: Keep, clock: FakeClock) -> None:

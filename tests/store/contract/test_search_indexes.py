@@ -13,7 +13,7 @@ from recollect.domain.conversation import MessageFilters
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from recollect.store.search_index import IndexQuery, OtherOwners, QueryVector
+from recollect.store.search_index import IndexQuery, NeighbourQuery, OtherOwners, QueryVector
 from recollect.store.values import (
     ChunkEmbedding,
     ModelsInUse,
@@ -276,12 +276,13 @@ def test_the_neighbours_of_a_memory_share_words_or_resemble_it(store: Store, kee
     save_vectors(store, model, {zebra.id: [1, 0, 0, 0], horse.id: [0.8, 0.6, 0, 0]})
     with store.read() as tables:
         neighbours = tables.search_index.neighbours
-        by_words = neighbours("zebra", [GLOBAL], limit=1)
-        by_vector = neighbours(
-            "zebra", [GLOBAL], limit=9, model_id=model, like=zebra.id, also=[stone.id]
-        )
+        [by_words] = neighbours([NeighbourQuery("zebra", [GLOBAL])], limit=1)
+        like_zebra = NeighbourQuery("zebra", [GLOBAL], like=zebra.id, also=[stone.id])
+        without_vector = NeighbourQuery("horse", [GLOBAL], like=stone.id)
+        by_vector, by_words_only = neighbours([like_zebra, without_vector], limit=9, model_id=model)
 
     assert by_words == {zebra.id: None}
+    assert by_words_only == {horse.id: None}
     assert by_vector == pytest.approx({zebra.id: 1.0, horse.id: 0.8, stone.id: None}, abs=1e-3)
 
 

@@ -350,7 +350,7 @@ def _missing_passages(
         if memory.status is not Status.ACTIVE or words in fingerprints:
             continue
         fingerprints.add(words)
-        if tables.memories.with_fingerprint(words, owner):
+        if any(tables.memories.with_fingerprints([(words, owner)])):
             continue
         if memory.key and tables.memories.with_key(memory.key, owner) is not None:
             notes.append(f"the fact {memory.key!r} has another value here, which stays")

@@ -106,10 +106,13 @@ class MemoryRepository(IndexedRepository):
         ids = self._column("with_key", key=key, scope=owner.scope, owner_id=owner.id)
         return self.get(ids[0]) if ids else None
 
-    def with_fingerprint(self, fingerprint: str, owner: Owner) -> list[str]:
-        """Return the oldest memories of an owner whose text has that fingerprint."""
-        values = {"fingerprint": fingerprint, "scope": owner.scope, "owner_id": owner.id}
-        return self._column("with_fingerprint", **values)
+    def with_fingerprints(self, texts: Sequence[tuple[str, Owner]]) -> list[list[str]]:
+        """Return, for each fingerprint and owner, the oldest memories with that text."""
+        rows = [[text, owner.scope, owner.id] for text, owner in texts]
+        ids: list[list[str]] = [[] for _ in texts]
+        for position, memory_id in self._rows("with_fingerprints", rows=rows):
+            ids[position].append(memory_id)
+        return ids
 
     def update_status(self, memory: Memory) -> None:
         """Store a memory's new status, confidence and times; its content never changes."""

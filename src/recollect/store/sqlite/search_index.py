@@ -29,6 +29,7 @@ from recollect.store.search_index import (
     Candidate,
     IndexedRecord,
     IndexQuery,
+    NeighbourQuery,
     OtherOwners,
     QueryVector,
     SearchResult,
@@ -42,7 +43,7 @@ from recollect.store.sqlite.item_records import (
     time_range_values,
 )
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
-from recollect.store.sqlite.vector_index import SqliteVectorIndex
+from recollect.store.sqlite.vector_index import SqliteVectorIndex, VectorNeighbours
 from recollect.store.sqlite.word_index import (
     POSTINGS_BUDGET,
     Postings,
@@ -130,39 +131,40 @@ class SqliteSearchIndex:
         return SearchResult(candidates)
 
     def neighbours(
-        self,
-        text: str,
-        owners: Sequence[Owner],
-        *,
-        limit: int,
-        model_id: int | None = None,
-        like: str = "",
-        also: Collection[str] = (),
-    ) -> Mapping[str, float | None]:
-        partitions = self._read_partitions(ItemKind.MEMORY, owners)
-        [words] = self._words.find_query_words(text, [partitions])
-        postings = self._words.read_postings([(words, POSTINGS_BUDGET)])
-        item_ids = set(self._words.match(words, postings, limit=limit).matches)
-        named = {"ids": to_json(sorted({*also, like}))}
-        items = dict(fetch_all(self._db.execute(_SQL["items_of"], named)))
-        liked = items.pop(like, None) if like not in also else items.get(like)
-        item_ids.update(items.values())
+        self, queries: Sequence[NeighbourQuery], *, limit: int, model_id: int | None = None
+    ) -> list[Mapping[str, float | None]]:
+        owners = list(dict.fromkeys(owner for query in queries for owner in query.owners))
+        visible = self._read_partitions(ItemKind.MEMORY, owners)
+        partitions = [
+            [partition for partition in visible if partition.owner in query.owners]
+            for query in queries
+        ]
+        texts = [query.text for query in queries]
+        words = self._words.find_words_of_queries(list(zip(texts, partitions, strict=True)))
+        postings = self._words.read_postings([(some, POSTINGS_BUDGET) for some in words])
+        named = sorted({id_ for query in queries for id_ in (*query.also, query.like)})
+        items = dict(fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(named)})))
+        item_ids = [
+            {*self._words.match(some, postings, limit=limit).matches}
+            | {items[record_id] for record_id in query.also if record_id in items}
+            for query, some in zip(queries, words, strict=True)
+        ]
         records = ItemRecords(self._db, ItemKind.MEMORY, _EVERY_STATUS)
-        similarities: dict[int, float] = {}
-        values = None
-        if model_id is not None and liked is not None:
-            values = self._vectors.first_vector(model_id, liked)
-        if model_id is not None and values is not None:
-            vector = QueryVector(model_id, values)
-            near = self._vectors.nearest(
-                vector, partitions, limit=limit, without_vectors=records.without_vectors
+        likes = [items.get(query.like, NO_ITEM) for query in queries]
+        similarities: list[dict[int, float]] = [{} for _ in queries]
+        if model_id is not None:
+            similarities = self._vectors.similarities_to_items(
+                model_id,
+                [VectorNeighbours(*some) for some in zip(likes, partitions, item_ids, strict=True)],
+                limit=limit,
+                records=records,
             )
-            near |= self._similarities(vector, sorted(item_ids), records)
-            similarities = {item_id: match.similarity for item_id, match in near.items()}
-        every_id = sorted({*item_ids, *similarities})
-        records.load(every_id)
-        rows = ((item_id, records.record(item_id)) for item_id in every_id)
-        return {record.id: similarities.get(item_id) for item_id, record in rows if record}
+        records.load(sorted({id_ for ids in (*item_ids, *similarities) for id_ in ids}))
+        results: list[Mapping[str, float | None]] = []
+        for ids, near in zip(item_ids, similarities, strict=True):
+            rows = ((item_id, records.record(item_id)) for item_id in sorted({*ids, *near}))
+            results.append({record.id: near.get(item_id) for item_id, record in rows if record})
+        return results
 
     def pairwise_similarities(
         self, model_id: int, candidates: Sequence[IndexedRecord]

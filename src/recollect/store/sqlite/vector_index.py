@@ -5,17 +5,21 @@ Methods import NumPy themselves: a process that only writes never loads it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import apsw
 
 from recollect.store.search_index import QueryVector, SimilarityStats, VectorMatch
 from recollect.store.sqlite import query_loader
+from recollect.store.sqlite.item_records import ItemRecords
 from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.values import Partition
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex, Vector
+    from recollect.store.sqlite.bit_code_index import BitCodeIndex
+    from recollect.store.sqlite.vector_cache import EmbeddingRows
 
 SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
 MAX_SAMPLED_PARTITIONS = 8
@@ -24,6 +28,33 @@ MIN_RESCORED = 400  # embeddings compared exactly: the best ten are among them 9
 _SQL = query_loader.load("vector_index")
 # Returns which of some items have no vectors in some partitions.
 WithoutVectors = Callable[[Iterable[int], Collection[int]], list[int]]
+
+
+@dataclass(frozen=True)
+class VectorNeighbours:
+    """A request for the items of some partitions that are nearest to an item, and some others."""
+
+    item_id: int
+    partitions: Sequence[Partition]
+    also: Collection[int]
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """The embeddings nearest to a query, before it is known whether all of them still exist."""
+
+    query: QueryVector
+    partition_ids: Sequence[int]
+    limit: int
+    rows: "EmbeddingRows"
+    is_cached: bool
+
+    @cached_property
+    def best(self) -> dict[int, VectorMatch]:
+        """The most similar items, best first."""
+        from recollect.store.sqlite.bit_code_index import rescore  # loads NumPy
+
+        return rescore(self.rows, self.query.values, self.limit)
 
 
 class SqliteVectorIndex:
@@ -43,24 +74,80 @@ class SqliteVectorIndex:
         among: Sequence[int] | None = None,
     ) -> dict[int, VectorMatch]:
         """Return the *limit* most similar items, best first; if given, only items of *among*."""
-        from recollect.store.sqlite.bit_code_index import fetch, rescore  # loads NumPy
+        scan = self._scan(query, partitions, limit, among)
+        return self._check(scan, without_vectors)
+
+    def similarities_to_items(
+        self,
+        model_id: int,
+        requests: "Sequence[VectorNeighbours]",
+        *,
+        limit: int,
+        records: ItemRecords,
+    ) -> list[dict[int, float]]:
+        """
+        Return, for each request, the *limit* items nearest to its item, and those it names.
+
+        An item is compared by its first chunk; nothing is returned for one without vectors.
+        """
+        from recollect.store.sqlite.bit_code_index import (  # loads NumPy
+            decode_vector,
+            fetch_items,
+            rescore,
+        )
+
+        liked = sorted({request.item_id for request in requests})
+        vectors = {id_: decode_vector(blob) for id_, blob in self._first_chunks(model_id, liked)}
+        queries = {id_: QueryVector(model_id, values) for id_, values in vectors.items()}
+        compared = [request for request in requests if request.item_id in queries]
+        scans = [
+            self._scan(queries[request.item_id], request.partitions, limit) for request in compared
+        ]
+        named = sorted({id_ for request in compared for id_ in request.also})
+        # Read once for all of them; checking each finds its records there.
+        records.load(sorted({*named, *(id_ for scan in scans for id_ in scan.best)}))
+        rows = fetch_items(self._db, model_id, named) if named else None
+        similarities: list[dict[int, float]] = []
+        remaining = iter(scans)
+        for request in requests:
+            near: dict[int, VectorMatch] = {}
+            if request.item_id in queries:
+                near = self._check(next(remaining), records.without_vectors)
+                if rows is not None and request.also:
+                    some = rows.of_items(list(request.also))
+                    near |= rescore(some, queries[request.item_id].values)
+            similarities.append({id_: match.similarity for id_, match in near.items()})
+        return similarities
+
+    def _scan(
+        self,
+        query: QueryVector,
+        partitions: Sequence[Partition],
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> "_Scan":
+        """Find the most similar items; some that are cached may have been deleted since."""
+        from recollect.store.sqlite.bit_code_index import fetch  # loads NumPy
 
         index = self._code_index(query.model_id)
         partition_ids = [partition.id for partition in partitions]
         rescored = max(MIN_RESCORED, 2 * limit)
         allowed = None if among is None else self._embedding_ids(query.model_id, among)
         if allowed is not None and len(allowed) <= rescored:
-            return rescore(fetch(self._db, allowed), query.values, limit)
+            return _Scan(query, partition_ids, limit, fetch(self._db, allowed), is_cached=False)
         newest = max((partition.newest_embedding for partition in partitions), default=0)
-        rows, cached = index.nearest(
+        rows, is_cached = index.nearest(
             self._db, query.values, partition_ids, rescored, newest=newest, among=allowed
         )
-        best = rescore(rows, query.values, limit)
-        while cached and (missing := without_vectors(best, partition_ids)):
-            index.drop_stale(self._db, missing, partition_ids)
-            rows = rows.without_items(missing)
-            best = rescore(rows, query.values, limit)
-        return best
+        return _Scan(query, partition_ids, limit, rows, is_cached=is_cached)
+
+    def _check(self, scan: "_Scan", without_vectors: WithoutVectors) -> dict[int, VectorMatch]:
+        """Return the best items of a scan that still have vectors."""
+        while scan.is_cached and (missing := without_vectors(scan.best, scan.partition_ids)):
+            index = self._code_index(scan.query.model_id)
+            index.drop_stale(self._db, missing, scan.partition_ids)
+            scan = replace(scan, rows=scan.rows.without_items(missing))
+        return scan.best
 
     def similarities(
         self,
@@ -111,13 +198,6 @@ class SqliteVectorIndex:
         from recollect.store.sqlite.bit_code_index import pairwise_similarities  # loads NumPy
 
         return pairwise_similarities(self._first_chunks(model_id, item_ids))
-
-    def first_vector(self, model_id: int, item_id: int) -> "Vector | None":
-        """Return the vector of an item's first chunk, or None."""
-        from recollect.store.sqlite.bit_code_index import decode_vector  # loads NumPy
-
-        rows = self._first_chunks(model_id, [item_id])
-        return decode_vector(rows[0][1]) if rows else None
 
     def _first_chunks(self, model_id: int, item_ids: Sequence[int]) -> list[tuple[int, bytes]]:
         values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}

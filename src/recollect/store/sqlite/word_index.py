@@ -182,13 +182,26 @@ class SqliteWordIndex:
         self, query: str, groups: Sequence[Sequence[Partition]]
     ) -> "list[list[QueryWord]]":
         """Return the words of *query* for each group of partitions, the rarest first."""
+        return self.find_words_of_queries([(query, group) for group in groups])
+
+    def find_words_of_queries(
+        self, queries: Sequence[tuple[str, Sequence[Partition]]]
+    ) -> "list[list[QueryWord]]":
+        """Return the words of each query for its partitions, the rarest first."""
+        terms = {text: self._query_terms(text) for text, _ in queries}
+        partitions = {part.id: part for _, parts in queries for part in parts if part.item_count}
+        every_term = list(dict.fromkeys(chain.from_iterable(terms.values())))
+        if not every_term or not partitions:
+            return [[] for _ in queries]
+        spellings = {text: self._spellings(text[:MAX_QUERY_CHARS]) for text in terms}
+        counts = self._find_terms(every_term, list(partitions.values()))
+        return [
+            _words_of_group(terms[text], spellings[text], counts, group) for text, group in queries
+        ]
+
+    def _query_terms(self, query: str) -> list[str]:
         shorter = query_without_stop_words(query[:MAX_QUERY_CHARS])
-        terms = list(dict.fromkeys(self.terms(shorter)))
-        if not terms or not any(partition.item_count for group in groups for partition in group):
-            return [[] for _ in groups]
-        spellings = self._spellings(query[:MAX_QUERY_CHARS])
-        counts = self._find_terms(terms, [partition for group in groups for partition in group])
-        return [_words_of_group(terms, spellings, counts, group) for group in groups]
+        return list(dict.fromkeys(self.terms(shorter)))
 
     def read_postings(self, plans: "Sequence[tuple[Sequence[QueryWord], int]]") -> "Postings":
         """Return the postings of the words that each plan, words and a budget, reads in full."""

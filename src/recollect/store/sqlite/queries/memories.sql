@@ -41,9 +41,13 @@ SELECT m.id, m.type, m.scope, m.status, m.project_id, m.repo_id, m.agent_id, m.s
 -- with_key: the active profile fact of that key
 SELECT id FROM memories WHERE "key" = :key AND "key" <> '' AND status = 'active' AND scope = :scope AND owner_id = :owner_id;
 
--- with_fingerprint: the memories of an owner with the same words; the oldest few are enough
-SELECT m.id FROM memories m CROSS JOIN items i ON i.id = m.id
- WHERE m.fingerprint = :fingerprint AND m.scope = :scope AND m.owner_id = :owner_id ORDER BY i.seq LIMIT 20;
+-- with_fingerprints: the memories of an owner with the same words, by position in JSON [[fingerprint, scope, owner_id], …]; the oldest few are enough
+SELECT j.key, i.id
+  FROM json_each(:rows) j CROSS JOIN items i ON i.id IN (
+           SELECT m.id FROM memories m CROSS JOIN items o ON o.id = m.id
+            WHERE m.fingerprint = j.value ->> 0 AND m.scope = j.value ->> 1 AND m.owner_id = j.value ->> 2
+            ORDER BY o.seq LIMIT 20)
+ ORDER BY j.key, i.seq;
 
 -- update_status: status and times change, content never does
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at

@@ -1,0 +1,136 @@
+"""
+Read the neighbours of candidates: the memories that consolidation compares them with.
+
+The candidates of a transaction are searched together, with a handful of statements for all of
+them. What was read ahead stays true while memories change their status or evidence, except for
+their own rows, which are read again. If a memory is deleted, the weights of words differ, and
+everything is to be read again (`forget`).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from recollect.domain.change import ChangeKind
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.engine.consolidate import NearMemory
+from recollect.engine.utterances import utterances_of
+from recollect.store.protocol import Tables
+from recollect.store.search_index import NeighbourQuery
+from recollect.text.fingerprint import fingerprint
+
+MAX_NEIGHBOURS = 12  # of each index
+MAX_NEIGHBOURS_WIDE = 100  # of each index, if too few of the nearest are consolidated
+
+
+class NeighbourReader:
+    """Reads neighbours in one transaction; *changed_ids* are the memories it has changed."""
+
+    def __init__(
+        self, tables: Tables, model_id: int | None, changed_ids: Collection[str] = ()
+    ) -> None:
+        self._tables = tables
+        self._model_id = model_id
+        self._changed_ids = changed_ids
+        self._similarities: dict[str, dict[str, float | None]] = {}  # by candidate, by neighbour
+        self._pending: set[str] = set()  # neighbours that wait for consolidation
+        self._memories: dict[str, Memory] = {}
+
+    def read_ahead(self, candidates: Sequence[Memory], *, limit: int = MAX_NEIGHBOURS) -> None:
+        """Read the neighbours of some candidates, *limit* of each index."""
+        if not candidates:
+            return
+        tables = self._tables
+        texts = [(fingerprint(candidate.content), candidate.owner) for candidate in candidates]
+        queries = [
+            NeighbourQuery(candidate.content, [candidate.owner], like=candidate.id, also=same)
+            for candidate, same in zip(
+                candidates, tables.memories.with_fingerprints(texts), strict=True
+            )
+        ]
+        results = tables.search_index.neighbours(queries, limit=limit, model_id=self._model_id)
+        for candidate, near in zip(candidates, results, strict=True):
+            self._similarities[candidate.id] = {
+                memory_id: near[memory_id] for memory_id in near if memory_id != candidate.id
+            }
+        ids = list(dict.fromkeys(id_ for near in results for id_ in near))
+        self._pending |= tables.jobs.unconsolidated_among(ids)
+        # One candidate may become the neighbour of the next one.
+        others = self._pending.difference(candidate.id for candidate in candidates)
+        memories = tables.memories.get_many([id_ for id_ in ids if id_ not in others])
+        self._memories |= {memory.id: memory for memory in memories}
+
+    def forget(self) -> None:
+        """Discard what was read ahead. From now on it is read for one candidate at a time."""
+        self._similarities.clear()
+        self._pending.clear()
+        self._memories.clear()
+
+    def of(self, candidate: Memory, done: Collection[str] = ()) -> list[NearMemory]:
+        """
+        Return the consolidated memories of the candidate's owner nearest in words or meaning.
+
+        *done* are candidates of the same batch that are consolidated, though not marked yet.
+        """
+        if candidate.id not in self._similarities:
+            self.read_ahead([candidate])
+        memories = self._comparable_memories(candidate, done)
+        if len(memories) < MAX_NEIGHBOURS <= len(self._similarities[candidate.id]):
+            # Pending candidates and episodes must not crowd out existing memories.
+            self.read_ahead([candidate], limit=MAX_NEIGHBOURS_WIDE)
+            memories = self._comparable_memories(candidate, done)
+        similarities = self._similarities[candidate.id]
+        sources = {evidence.source_id for evidence in candidate.evidence}
+        near = [
+            NearMemory(
+                memory,
+                similarities[memory.id],
+                is_same_utterance=_is_same_utterance(self._tables, candidate, memory),
+                is_same_source=any(evidence.source_id in sources for evidence in memory.evidence),
+            )
+            for memory in memories
+        ]
+        return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
+
+    def _comparable_memories(self, candidate: Memory, done: Collection[str]) -> list[Memory]:
+        """Return the consolidated neighbours; episodes are compared with episodes only."""
+        pending = self._pending.difference(done)
+        ids = [id_ for id_ in self._similarities[candidate.id] if id_ not in pending]
+        unread = [id_ for id_ in ids if id_ in self._changed_ids or id_ not in self._memories]
+        current = {memory.id: memory for memory in self._tables.memories.get_many(unread)}
+        is_episode = candidate.type is MemoryType.EPISODE
+        memories = [
+            memory for id_ in ids if (memory := current.get(id_) or self._memories.get(id_))
+        ]
+        same_kind = [
+            memory for memory in memories if (memory.type is MemoryType.EPISODE) is is_episode
+        ]
+        return [memory for memory in same_kind if not _is_archived_duplicate(self._tables, memory)]
+
+
+def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
+    """
+    Return whether *memory* was archived because it was merged into another one.
+
+    No person rejected it, and the other memory has its evidence. If candidates were compared with
+    it, the last of several duplicates would be archived too, and none would be left.
+    """
+    if memory.status is not Status.ARCHIVED:
+        return False
+    changes = tables.memories.changes(memory.id)
+    kinds = [change.kind for change in changes if change.before != change.after]
+    return kinds[-1:] == [ChangeKind.MERGED]
+
+
+def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> bool:
+    """Return whether the same words of the same session were captured before."""
+    sources = {evidence.source_id for evidence in candidate.evidence}
+    quotes = {fingerprint(evidence.quote) for evidence in candidate.evidence}
+    # Few memories share a quote; only for those the session is looked up.
+    earlier_quotes = [
+        evidence
+        for evidence in memory.evidence
+        if evidence.source_id not in sources and fingerprint(evidence.quote) in quotes
+    ]
+    utterances = utterances_of(tables, candidate) if earlier_quotes else set()
+    earlier = replace(memory, evidence=tuple(earlier_quotes))
+    return not utterances.isdisjoint(utterances_of(tables, earlier))
