@@ -12,7 +12,13 @@ from typing import TypeVar
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Embedder, Vectors, as_vectors
 from recollect.store.protocol import Store, Tables
-from recollect.store.values import ChunkEmbedding, ModelsInUse, PendingFilter, UnembeddedItem
+from recollect.store.values import (
+    ChunkEmbedding,
+    ModelsInUse,
+    PendingFilter,
+    RegisteredModel,
+    UnembeddedItem,
+)
 from recollect.text.chunks import split_into_chunks
 from recollect.text.fingerprint import short_hash
 
@@ -30,14 +36,20 @@ def embed_pending(
     limit: int = BATCH_ITEMS,
     pending_filter: PendingFilter = PendingFilter.ALL,
     may_serve: MayServeCheck | None = None,
+    registered: RegisteredModel | None = None,
 ) -> int:
     """
     Embed up to *limit* pending items; return how many there were.
 
-    Once no item is pending, the model serves queries if *may_serve* allows it.
+    Once no item is pending, the model serves queries if *may_serve* allows it. If *registered* is
+    the model of *embedder*, it is not looked up.
     """
+    name, dimension = embedder.name, embedder.dimension
     with store.read() as tables:
-        model_id = tables.embeddings.model_id(embedder.name, embedder.dimension)
+        if registered is not None and (registered.name, registered.dimension) == (name, dimension):
+            model_id: int | None = registered.id
+        else:
+            model_id = tables.embeddings.model_id(name, dimension)
         pending = tables.embeddings.pending(model_id, limit, pending_filter)
         chunks = _stored_vectors(tables, model_id, pending)
     if pending:

@@ -214,10 +214,11 @@ class Indexer:
 
     def _choose_roles(self) -> ModelRoles:
         with self._store.read() as tables:
-            in_use = tables.embeddings.models_in_use()
+            in_use, has_pending = tables.embeddings.query_state()
         self._last_in_use = in_use
         try:
-            self._last_roles, self._no_embedder_error = self._roles.choose(in_use), ""
+            self._last_roles = self._roles.choose(in_use, has_pending=has_pending)
+            self._no_embedder_error = ""
         except EmbedderUnavailable as error:
             self._no_embedder_error = str(error)
             raise
@@ -287,6 +288,8 @@ class Indexer:
                 self._last_roles.serving.record_failure(error)
 
     def _embed_pending(self, roles: ModelRoles, limit: int) -> int:
+        if roles.is_serving and not roles.has_pending:
+            return 0
         with self._pending_lock:
             return self._embed_pending_unlocked(roles, limit)
 
@@ -301,6 +304,7 @@ class Indexer:
                 limit=limit,
                 pending_filter=roles.pending,
                 may_serve=may_serve,
+                registered=roles.registered,
             )
         if count:
             roles.serving.record_success()

@@ -27,8 +27,14 @@ class ModelRoles:
     serving: ResilientEmbedder
     next: ResilientEmbedder | None = None
     pending: PendingFilter = PendingFilter.ALL  # which items the serving model still has to embed
-    is_serving: bool = False  # whether the store says that the first one serves
+    registered: RegisteredModel | None = None  # the first one, if the store says that it serves
+    has_pending: bool = True  # whether items may wait for the model that the store says serves
     note: str = ""
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether the store says that the first one serves."""
+        return self.registered is not None
 
 
 class ModelSelector:
@@ -38,7 +44,7 @@ class ModelSelector:
         self._registry = registry
         self._embedders: dict[int, ResilientEmbedder] = {}
 
-    def choose(self, in_use: ModelsInUse) -> ModelRoles:
+    def choose(self, in_use: ModelsInUse, *, has_pending: bool = True) -> ModelRoles:
         """Return the roles; raises `EmbedderUnavailable` if no embedder can be used."""
         target, error = self._target_or_error(in_use)
         serving = in_use.serving
@@ -48,7 +54,7 @@ class ModelSelector:
             # Another program may be migrating to the model the store has chosen: leave that to it.
             is_replaced = serving is not None and in_use.chosen not in (None, serving)
             pending = PendingFilter.NEW if is_replaced else PendingFilter.ALL
-            return ModelRoles(target, pending=pending, is_serving=serving is not None)
+            return ModelRoles(target, pending=pending, registered=serving, has_pending=has_pending)
         current = self._embedder_of(serving)
         if current is not None and not current.is_paused:
             return ModelRoles(current, next=target, pending=PendingFilter.NEW)

@@ -125,19 +125,15 @@ def new_job(event_id: str, step: NextStep, clock: Clock) -> Job:
 
 def update_event(tables: Tables, event_id: str, clock: Clock, *, failed: bool = False) -> None:
     """Update state, outcome and error of an event from its jobs; *failed*: one has just failed."""
-    event = tables.sources.event(event_id)
-    if event is None:
-        return
     jobs = tables.jobs.of_event(event_id)
-    updated = replace(
-        event,
+    tables.sources.update_event(
+        event_id,
         state=_event_state(jobs),
         outcome=describe_outcome(jobs),
         error=next((job.error for job in jobs if job.error), ""),
-        retries=event.retries + failed,
-        updated_at=clock.now(),
+        retried=failed,
+        at=clock.now(),
     )
-    tables.sources.set_event(updated)
 
 
 def describe_outcome(jobs: Sequence[Job]) -> str:

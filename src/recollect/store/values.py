@@ -32,6 +32,7 @@ class UnembeddedItem:
     """A record that is to be embedded, and its text."""
 
     id: str
+    kind: ItemKind
     text: str
 
 

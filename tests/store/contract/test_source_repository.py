@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -116,6 +117,12 @@ def test_an_event_changes_and_is_found_by_its_source(store: Store) -> None:
     begun = event("e1", source_id="s1", owner=Owner(Scope.GLOBAL, ""), state=EventState.CAPTURED)
     failed = replace(begun, state=EventState.FAILED, error="no", retries=2, outcome="o")
 
+    def fail(tables: Tables, *, retried: bool) -> None:
+        state, at = EventState.FAILED, failed.updated_at
+        tables.sources.update_event(
+            "e1", state=state, outcome="o", error="no", retried=retried, at=at
+        )
+
     def write(tables: Tables) -> None:
         tables.sources.add(source("s1", "text"))
         tables.sources.add_event(begun)
@@ -125,7 +132,8 @@ def test_an_event_changes_and_is_found_by_its_source(store: Store) -> None:
     with store.read() as tables:
         assert tables.sources.event("e1") == begun
         assert tables.sources.event("unknown") is None
-    store.write(lambda tables: tables.sources.set_event(failed))
+    for retried in (True, False, True):
+        store.write(partial(fail, retried=retried))
 
     with store.read() as tables:
         assert tables.sources.event("e1") == failed

@@ -15,6 +15,7 @@ from recollect.store.values import (
 )
 
 NO_MODEL = -1  # an id that no model has
+CHUNKS_PER_STATEMENT = 500  # about a megabyte
 DROP_BATCH = 2_000  # vectors; takes a fraction of a second, and others can write between batches
 
 _PENDING_QUERIES: Mapping[PendingFilter, str] = {
@@ -85,22 +86,25 @@ class EmbeddingRepository(Repository):
         return self._with_texts(self._rows("never_embedded_among", ids=list(record_ids)))
 
     def _with_texts(self, rows: list[Row]) -> list[UnembeddedItem]:
-        by_kind: dict[str, list[str]] = {}
-        for record_id, kind in rows:
-            by_kind.setdefault(kind, []).append(record_id)
-        texts: dict[str, str] = {}
-        for kind, ids in by_kind.items():
-            texts |= self._items.texts_to_embed(ItemKind(kind), ids)
+        kinds = {record_id: ItemKind(kind) for record_id, kind in rows}
+        texts = self._texts(kinds)
         return [
-            UnembeddedItem(record_id, texts[record_id])
-            for record_id, _ in rows
+            UnembeddedItem(record_id, kind, texts[record_id])
+            for record_id, kind in kinds.items()
             if record_id in texts
         ]
 
+    def _texts(self, kinds: Mapping[str, ItemKind]) -> dict[str, str]:
+        """Return the texts of some records that exist, given by id with their kinds."""
+        texts: dict[str, str] = {}
+        for kind in dict.fromkeys(kinds.values()):
+            ids = [record_id for record_id in kinds if kinds[record_id] is kind]
+            texts |= self._items.texts_to_embed(kind, ids)
+        return texts
+
     def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
         """Return which of some items still exist and have the same text."""
-        rows = self._rows("kinds_of", ids=[item.id for item in items])
-        texts = {item.id: item.text for item in self._with_texts(rows)}
+        texts = self._texts({item.id: item.kind for item in items})
         return [item for item in items if texts.get(item.id) == item.text]
 
     def count_pending(self, model_id: int | None) -> int:
@@ -125,10 +129,13 @@ class EmbeddingRepository(Repository):
         self, model_id: int, record_ids: Sequence[str], chunks: Sequence[ChunkEmbedding]
     ) -> None:
         """Store the vectors of some records, and mark the records as embedded."""
-        for chunk in chunks:
-            values = {"chunks": chunk.chunk_count, "hash": chunk.text_hash, "vector": chunk.data}
-            position = {"id": chunk.id, "chunk": chunk.chunk}
-            self._run("add_embedding", model_id=model_id, **position, **values)
+        rows = [
+            [chunk.id, chunk.chunk, chunk.chunk_count, chunk.text_hash.hex(), chunk.data.hex()]
+            for chunk in chunks
+        ]
+        for start in range(0, len(rows), CHUNKS_PER_STATEMENT):
+            some = rows[start : start + CHUNKS_PER_STATEMENT]
+            self._run("add_embeddings", model_id=model_id, rows=some)
         self._run("mark_embedded", model_id=model_id, ids=list(record_ids))
 
     def has_unused_vectors(self) -> bool:

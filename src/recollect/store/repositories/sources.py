@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.capture_event import Event, Trigger
+from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.store.database_connection import field_shape, record_shape
@@ -80,9 +80,19 @@ class SourceRepository(Repository):
         owner = {"scope": event.owner.scope, "owner_id": event.owner.id}
         self._run("add_event", **field_values(event, without=("owner",)), **owner)
 
-    def set_event(self, event: Event) -> None:
-        """Store the present state of an ingestion event."""
-        self._run("set_event", **field_values(event, without=("owner",)))
+    def update_event(
+        self,
+        event_id: str,
+        *,
+        state: EventState,
+        outcome: str,
+        error: str,
+        retried: bool,
+        at: datetime,
+    ) -> None:
+        """Store the present state of an event, and count a retry if it was *retried*."""
+        values = {"state": state, "outcome": outcome, "error": error, "retried": retried, "at": at}
+        self._run("update_event", id=event_id, **values)
 
     def start_event(self, event_id: str, at: datetime) -> None:
         """Store that an event is in work."""

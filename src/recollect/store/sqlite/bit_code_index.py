@@ -113,6 +113,14 @@ class BitCodeIndex:
             self.drop(partition_ids)
         return fetched, False
 
+    def refresh(
+        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, *, newest: int
+    ) -> None:
+        """Read what is new in some partitions, for several calls of `nearest`."""
+        with self._lock:
+            self._read_missing(db, partition_ids, dimension, newest)
+            self._read_new_rows(db, partition_ids, dimension, newest)
+
     def cached_rows(
         self, partition_ids: Iterable[int], item_ids: Sequence[int]
     ) -> list[EmbeddingRows]:

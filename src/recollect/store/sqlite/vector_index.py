@@ -18,7 +18,7 @@ from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.values import Partition
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex
+    from recollect.store.sqlite.bit_code_index import BitCodeIndex, Vector
     from recollect.store.sqlite.vector_cache import EmbeddingRows
 
 SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
@@ -100,6 +100,7 @@ class SqliteVectorIndex:
         vectors = {id_: decode_vector(blob) for id_, blob in self._first_chunks(model_id, liked)}
         queries = {id_: QueryVector(model_id, values) for id_, values in vectors.items()}
         compared = [request for request in requests if request.item_id in queries]
+        self._refresh(model_id, vectors, compared)
         scans = [
             self._scan(queries[request.item_id], request.partitions, limit) for request in compared
         ]
@@ -118,6 +119,19 @@ class SqliteVectorIndex:
                     near |= rescore(some, queries[request.item_id].values)
             similarities.append({id_: match.similarity for id_, match in near.items()})
         return similarities
+
+    def _refresh(
+        self,
+        model_id: int,
+        vectors: "Mapping[int, Vector]",
+        requests: "Sequence[VectorNeighbours]",
+    ) -> None:
+        """Read what is new in the partitions of some requests, once for all of them."""
+        newest = {part.id: part.newest_embedding for req in requests for part in req.partitions}
+        if newest:
+            dimension = len(next(iter(vectors.values())))
+            last = max(newest.values())
+            self._code_index(model_id).refresh(self._db, list(newest), dimension, newest=last)
 
     def _scan(
         self,

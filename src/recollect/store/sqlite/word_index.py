@@ -75,19 +75,18 @@ class SqliteWordIndex:
 
     def add_many(self, kind: ItemKind, items: Sequence[tuple[Owner, str, str]]) -> None:
         """Add new items of one kind, each to the partition of its owner."""
-        partition_ids: dict[Owner, int] = {}
-        rows = []
-        for owner, record_id, text in items:
-            if owner not in partition_ids:
-                partition_ids[owner] = self._partition_id(kind, owner)
-            rows.append((partition_ids[owner], record_id, self.count_words(text)))
+        partition_ids = self._ensure_partitions(kind, [owner for owner, _, _ in items])
+        rows = [
+            (partition_ids[owner], record_id, self.count_words(text))
+            for owner, record_id, text in items
+        ]
         added = to_json([(at, record_id, words.length) for at, record_id, words in rows])
         item_ids = dict(fetch_all(self._db.execute(_SQL["add_items"], {"rows": added})))
         self._add_postings([(at, item_ids[record_id], words) for at, record_id, words in rows])
 
     def reindex(self, kind: ItemKind, owner: Owner, item_id: int, text: str) -> None:
         """Add the postings of an item that has its row already; move it to its partition."""
-        partition_id = self._partition_id(kind, owner)
+        partition_id = self._ensure_partitions(kind, [owner])[owner]
         words = self.count_words(text)
         values = {"item_id": item_id, "partition_id": partition_id, "words": words.length}
         self._db.execute(_SQL["set_length"], values)
@@ -169,13 +168,12 @@ class SqliteWordIndex:
         return {*self.count_words(text).words, *self.terms(text)}
 
     def drop_partition(self, kind: ItemKind, owner: Owner) -> int:
-        values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
-        row = self._db.execute(_SQL["partition"], values).fetchone()
-        if row is None:
+        partition_id = self._find_partitions(kind, [owner]).get(owner)
+        if partition_id is None:
             return 0
-        items = int(self._db.execute(_SQL["count_items"], {"partition_id": row[0]}).get)
+        items = int(self._db.execute(_SQL["count_items"], {"partition_id": partition_id}).get)
         for step in ("drop_postings", "drop_terms", "drop_items", "drop_partition"):
-            self._db.execute(_SQL[step], {"partition_id": row[0]})
+            self._db.execute(_SQL[step], {"partition_id": partition_id})
         return items
 
     def find_query_words(
@@ -302,10 +300,20 @@ class SqliteWordIndex:
                 term_rows[term].append((term_id, partition_id, items))
         return term_rows
 
-    def _partition_id(self, kind: ItemKind, owner: Owner) -> int:
-        values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
-        row = self._db.execute(_SQL["partition"], values).fetchone()
-        return int(row[0] if row else self._db.execute(_SQL["add_partition"], values).get)
+    def _ensure_partitions(self, kind: ItemKind, owners: Sequence[Owner]) -> dict[Owner, int]:
+        """Return the partitions of some owners; those that do not exist are created."""
+        partition_ids = self._find_partitions(kind, owners)
+        for owner in owners:
+            if owner not in partition_ids:
+                values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
+                partition_ids[owner] = int(self._db.execute(_SQL["add_partition"], values).get)
+        return partition_ids
+
+    def _find_partitions(self, kind: ItemKind, owners: Sequence[Owner]) -> dict[Owner, int]:
+        unique = list(dict.fromkeys(owners))
+        pairs = to_json([[owner.scope.value, owner.id] for owner in unique])
+        rows = self._db.execute(_SQL["partitions"], {"kind": kind.value, "owners": pairs})
+        return {unique[position]: partition_id for position, partition_id in rows}
 
     def _spellings(self, query: str) -> dict[str, str]:
         """Return, for each stem, how the query first spells it."""

@@ -45,10 +45,6 @@ SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
 SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
  CROSS JOIN shelves s ON s.id = i.shelf_id WHERE i.embedded_by IS NULL;
 
--- kinds_of: some records, given as a JSON list of ids
-SELECT i.id, s.kind FROM json_each(:ids) j CROSS JOIN items i ON i.id = j.value
- CROSS JOIN shelves s ON s.id = i.shelf_id;
-
 -- count_pending: items that this model has not embedded
 SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by < :model_id)
@@ -61,9 +57,12 @@ SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = 
 SELECT unhex(j.value), (SELECT vector FROM embeddings WHERE model_id = :model_id AND hash = unhex(j.value) LIMIT 1) AS v
   FROM json_each(:hashes) j WHERE v IS NOT NULL;
 
--- add_embedding: one chunk; content never changes, so an existing row is kept
+-- add_embeddings: chunks, as JSON [[record_id, chunk, chunks, hash, vector], …] with hexadecimal texts; content never
+-- changes, so an existing row is kept
+WITH r AS MATERIALIZED (SELECT key, jsonb(value) AS v FROM json_each(:rows))
 INSERT INTO embeddings (seq, model_id, chunk, chunks, hash, vector)
-SELECT seq, :model_id, :chunk, :chunks, :hash, :vector FROM items WHERE id = :id
+SELECT i.seq, :model_id, v ->> 1, v ->> 2, unhex(v ->> 3), unhex(v ->> 4)
+  FROM r CROSS JOIN items i ON i.id = v ->> 0 WHERE true ORDER BY r.key
 ON CONFLICT (seq, model_id, chunk) DO NOTHING;
 
 -- mark_embedded: these records, given as a JSON list of ids, are embedded by this model

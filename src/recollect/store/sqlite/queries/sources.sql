@@ -47,8 +47,8 @@ SELECT id, memory_id, source_id, start_char, end_char, quote, voice, created_at
 INSERT INTO ingestion_events (id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at)
 VALUES (:id, :trigger, :source_id, :scope, :owner_id, :state, :outcome, :retries, :error, :title, :uri, :created_at, :updated_at);
 
--- set_event: its present state
-UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = :retries, error = :error, updated_at = :updated_at
+-- update_event: its present state
+UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = retries + :retried, error = :error, updated_at = :at
  WHERE id = :id;
 
 -- event: by id

@@ -1,5 +1,6 @@
--- partition: of a kind and an owner
-SELECT id FROM shelves WHERE kind = :kind AND scope = :scope AND owner_id = :owner_id;
+-- partitions: of a kind and of owners, by position in JSON [[scope, owner_id], …]
+SELECT j.key, s.id FROM json_each(:owners) j
+ CROSS JOIN shelves s ON s.kind = :kind AND s.scope = j.value ->> 0 AND s.owner_id = j.value ->> 1;
 
 -- add_partition: created when first needed
 INSERT INTO shelves (kind, scope, owner_id) VALUES (:kind, :scope, :owner_id) RETURNING id;
