@@ -22,6 +22,7 @@ from recollect.retrieval.ranking_constants import (
     PRECEDING_WEIGHT,
     SHORT_QUERY_WORDS,
     SLACK,
+    SMALL_STORE_DISCOUNT,
     SPEAKER_BONUS,
     VECTOR_WEIGHT,
     WORD_SHARE_POWER,
@@ -205,9 +206,13 @@ def test_words_of_a_long_item_count_for_less_if_others_are_short() -> None:
     assert relevances(long, long)[0] - without_words == pytest.approx(WORD_WEIGHT)
 
 
+# Without a spread nothing is known of chance, so the threshold is that of a large store.
+NO_SPREAD = SimilarityStats(mean=0.2, stdev=0.0, sample_size=48)
+
+
 def threshold_for(
     *candidates: Candidate,
-    similarity_stats: SimilarityStats = STATS,
+    similarity_stats: SimilarityStats = NO_SPREAD,
     query: str = "a question",
 ) -> Threshold:
     return Threshold.for_candidates(
@@ -272,6 +277,41 @@ def test_the_threshold_is_lower_once_one_candidate_passes() -> None:
     assert not strict.admits(second)
     assert lowered.admits(second)
     assert not lowered.admits(third)
+
+
+@each_row(
+    ("records", "stdev", "discount"),
+    [
+        (10_000, 0.1, 0.0),
+        (500, 0.1, 0.0),
+        (100, 0.1, 0.0491),
+        (30, 0.1, 0.0917),
+        (30, 0.05, 0.0459),
+        (24, 0.2, SMALL_STORE_DISCOUNT),
+        (2, 0.3, SMALL_STORE_DISCOUNT),
+        (0, 0.3, 0.0),
+    ],
+)
+def test_the_threshold_is_lower_in_a_small_store(
+    records: int, stdev: float, discount: float
+) -> None:
+    stats = SimilarityStats(mean=0.0, stdev=stdev, sample_size=records)
+    far = candidate(1, cosine=0.1, coverage=0.0)
+
+    threshold = threshold_for(far, similarity_stats=stats)
+
+    assert threshold.minimum == pytest.approx(MIN_SCORE - discount, abs=1e-4)
+
+
+def test_a_second_candidate_needs_as_much_in_a_small_store_as_in_a_large_one() -> None:
+    near = candidate(1, cosine=0.9)
+
+    small, large = (
+        threshold_for(near, similarity_stats=SimilarityStats(0.0, 0.1, sample_size=count))
+        for count in (20, 5_000)
+    )
+
+    assert small.minimum == large.minimum == pytest.approx(MIN_SCORE - SLACK)
 
 
 def test_the_closest_match_has_its_score_and_the_threshold() -> None:

@@ -34,6 +34,12 @@ MIN_SCORE = 0.39  # of the best candidate
 SLACK = 0.25  # subtracted for all candidates once one has passed
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself
+# The most similar of n unrelated records is about sqrt(2 ln n) standard deviations above the mean,
+# so a small store needs less than the stores that MIN_SCORE was chosen on. That difference is
+# subtracted, at most SMALL_STORE_DISCOUNT, because the spread of a few records says little. It
+# follows from the statistics; other factors were tried on three stores (log, 2026-11-18).
+REFERENCE_RECORDS = 500
+SMALL_STORE_DISCOUNT = 0.11
 COVERAGE_BONUS = 0.15  # for a candidate that has every word of the query
 LONG_DOCUMENT_BONUS = 0.09  # several chunks: only a part answers, so the similarity is lower
 # A long query mentions several things, and no record is close to all of them. From

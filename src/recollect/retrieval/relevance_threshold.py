@@ -3,11 +3,14 @@ The relevance threshold: if no candidate passes it, a search returns nothing.
 
 The score of a candidate is its similarity, minus a share of the mean similarity of the store (in a
 store about one topic every item is somewhat similar), plus a bonus for the words it shares with the
-query. If one candidate passes the threshold, the others need less: the second half of an answer is
-often worded differently. The threshold is higher if the query contains names and none of them
-occurs in the store. A candidate without an embedding only needs a word in common.
+query. In a small store the threshold is lower: the best of a few unrelated records is less similar
+by chance than the best of many. If one candidate passes the threshold, the others need less: the
+second half of an answer is often worded differently. The threshold is higher if the query contains
+names and none of them occurs in the store. A candidate without an embedding only needs a word in
+common.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -44,12 +47,13 @@ class Threshold:
         names = names_in_query(query) if pool.unknown_words else frozenset()
         unknown_names = tuple(sorted(names)) if names <= set(pool.unknown_words) else ()
         discount = constants.LONG_QUERY_DISCOUNT * min(max(length, 0.0), 1.0)
-        minimum = (
+        usual = (
             constants.MIN_SCORE - discount + constants.UNKNOWN_NAMES_PENALTY * bool(unknown_names)
         )
-        strict = cls(pool.similarity_stats, round(minimum, 6), has_documents, unknown_names)
+        minimum = round(usual - _small_store_discount(pool.similarity_stats), 6)
+        strict = cls(pool.similarity_stats, minimum, has_documents, unknown_names)
         if any(strict.admits(candidate) for candidate in pool.candidates):
-            return replace(strict, minimum=round(minimum - constants.SLACK, 6))
+            return replace(strict, minimum=round(usual - constants.SLACK, 6))
         return strict
 
     def admits(self, candidate: Candidate) -> bool:
@@ -95,6 +99,18 @@ class Threshold:
             f"(similarity {match.similarity:.2f}, mean similarity in this store "
             f"{self.similarity_stats.mean:.2f}).{self.reason}"
         )
+
+
+def _small_store_discount(stats: SimilarityStats) -> float:
+    """Return how much less similar the best unrelated record is than in a store of usual size."""
+    usual = _expected_maximum(constants.REFERENCE_RECORDS)
+    difference = (usual - _expected_maximum(stats.sample_size)) * stats.stdev
+    return min(max(difference, 0.0), constants.SMALL_STORE_DISCOUNT) if stats.sample_size else 0.0
+
+
+def _expected_maximum(count: int) -> float:
+    """Return about how many standard deviations the largest of *count* values is above the mean."""
+    return math.sqrt(2 * math.log(max(count, 1)))
 
 
 def _has_enough_words(candidate: Candidate) -> bool:
