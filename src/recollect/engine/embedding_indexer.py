@@ -141,13 +141,19 @@ class Indexer:
                 self._last_roles.serving.record_failure(error)
             return None, _describe_failure(str(error))
 
-    def is_current(self, tables: Tables, query_vector: QueryVector | None) -> bool:
-        """Return whether *query_vector* is of the model that serves, and nothing is pending."""
+    def is_current(self, tables: Tables, query_vector: QueryVector | None, note: str = "") -> bool:
+        """
+        Return whether *query_vector* is of the model that serves, and nothing is pending.
+
+        *note* came with the vector. It is not current if a migration has ended since.
+        """
         in_use, has_pending = tables.embeddings.query_state()
         if self._no_embedder_error or in_use != self._last_in_use:
             return False
         roles = self._last_roles
         if roles is None or roles.next is not None or roles.serving.is_paused:
+            return False
+        if roles.note != note:
             return False
         if in_use.serving is None or query_vector is None:
             return False

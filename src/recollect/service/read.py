@@ -215,7 +215,7 @@ def query_snapshot(services: Services, query: str) -> Iterator[QuerySnapshot]:
         return
     vector, failure = indexer.embed_query(query)
     with services.store.read() as tables:
-        is_current = indexer.is_current(tables, vector)
+        is_current = indexer.is_current(tables, vector, failure)
         if is_current:
             yield QuerySnapshot(tables, vector, failure)
     if is_current:
