@@ -145,7 +145,7 @@ class Indexer:
         """
         Return whether *query_vector* is of the model that serves, and nothing is pending.
 
-        *note* came with the vector. It is not current if a migration has ended since.
+        A vector that came with a *note* is not: what it says of a migration may have ended since.
         """
         in_use, has_pending = tables.embeddings.query_state()
         if self._no_embedder_error or in_use != self._last_in_use:
@@ -153,9 +153,7 @@ class Indexer:
         roles = self._last_roles
         if roles is None or roles.next is not None or roles.serving.is_paused:
             return False
-        if roles.note != note:
-            return False
-        if in_use.serving is None or query_vector is None:
+        if note or in_use.serving is None or query_vector is None:
             return False
         return in_use.serving.id == query_vector.model_id and not has_pending
 
