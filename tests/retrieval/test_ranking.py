@@ -30,7 +30,7 @@ from recollect.retrieval.ranking_constants import (
 )
 from recollect.retrieval.relevance_threshold import Threshold
 from recollect.retrieval.retrieve import _explain as explain
-from recollect.retrieval.signals import index_signals, speaker_signal, tiebreak_signals
+from recollect.retrieval.signals import index_signals, secondary_signals, speaker_signal
 from recollect.store.search_index import (
     NO_STATS,
     Candidate,
@@ -91,7 +91,7 @@ def rank_all(candidates: list[Candidate], asked_at: datetime = START) -> list[Ra
         signals,
         admits=admit_all,
         relevances=fuse(candidates, signals),
-        tiebreaks=tiebreak_signals(asked_at),
+        secondary=secondary_signals(asked_at),
     )
 
 

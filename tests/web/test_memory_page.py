@@ -5,7 +5,7 @@ import re
 from recollect import LocalRecollect
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import MemoryType
-from recollect.web.neighbour_graph import MAX_NODES, neighbour_graph
+from recollect.web.link_graph import MAX_NODES, link_graph
 from support import START, active_memory
 from web_pages import NAVIGATION, page_client, text_of
 
@@ -165,7 +165,7 @@ def test_the_picture_has_room_for_a_few_and_counts_the_rest() -> None:
         for number in range(MAX_NODES + 3)
     ]
 
-    graph = neighbour_graph(memory, links, {}, {})
+    graph = link_graph(memory, links, {}, {})
 
     assert (len(graph.nodes), graph.left_out) == (MAX_NODES, 3)
     assert all(0 < node.x < graph.width and 0 < node.y < graph.height for node in graph.nodes)

@@ -11,7 +11,7 @@ from recollect import LocalRecollect, Status
 from recollect.config import load_settings
 from recollect.domain.memory import MemoryType
 from recollect.web.live_events import count_events
-from recollect.web.pages.projects import believed_periods
+from recollect.web.pages.projects import validity_periods
 from recollect.web.store_counts import NavigationCounts
 from support import START, FakeClock, active_memory
 from web_pages import NAVIGATION, OWN, PageClient, add_candidates, page_client, text_of
@@ -75,13 +75,13 @@ def test_periods_lie_on_the_axis_in_order() -> None:
     object.__setattr__(past, "status", Status.SUPERSEDED)
     object.__setattr__(past, "updated_at", START + timedelta(days=5))
 
-    periods = believed_periods([current, past], START + timedelta(days=10))
+    periods = validity_periods([current, past], START + timedelta(days=10))
 
     assert [(period.memory.id, round(period.width)) for period in periods] == [
         ("a", 50),
         ("b", 100),
     ]
-    assert believed_periods([], START) == []
+    assert validity_periods([], START) == []
 
 
 def test_jobs_are_listed_and_retried(words_only: LocalRecollect, client: PageClient) -> None:

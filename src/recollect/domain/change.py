@@ -1,8 +1,8 @@
 """
 Changes of memories: what happened, what it did besides, who did it, when and why.
 
-`kind` and `effects` are data: `undo` replays the effects. `reason` is text for people, which no
-code reads.
+`kind` and `effects` are data: `undo` reverses the effects. `reason` is text for people: it is
+shown, and no decision depends on it.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from recollect.domain.memory import Status
 
 
 class ChangeKind(StrEnum):
-    """What happened to a memory. Which status each kind leads to is in lifecycle.py."""
+    """What happened to a memory. Which moves of status each kind makes is in lifecycle.py."""
 
     CREATED = "created"
     HELD = "held"  # the promotion policy leaves it in the inbox
@@ -40,7 +40,7 @@ class ConfirmationChange:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeEffects:
-    """What a change did besides changing the status. The other memories have their own changes."""
+    """What caused a change, and what it did besides changing the status of its memory."""
 
     caused_by: str = ""  # id of the memory whose change caused this one
     superseded: tuple[str, ...] = ()  # ids of the memories it superseded

@@ -5,7 +5,7 @@ The states of a memory, and the moves between them.
 There is no other way: every change of status passes through `advance`. Nothing is active without
 evidence; the database enforces it too.
 
-docs/how-it-works.md has a drawing of the table (scripts/draw_lifecycle.py).
+docs/how-it-works/learning-pipeline.md has a drawing of the table (scripts/draw_lifecycle.py).
 """
 
 from dataclasses import replace

@@ -15,7 +15,7 @@ MODEL_RULE = "model"  # the rule of a statement that a language model worded
 
 
 class StatementFlag(StrEnum):
-    """What the extractor noticed about a statement besides its content."""
+    """What is known about a statement besides its content."""
 
     INSTRUCTION = "instruction-like"  # the text looks like a prompt injection
     CORRECTION = "correction"  # the text says that an earlier statement is wrong

@@ -84,7 +84,7 @@ class AuditedWriter:
 
     def update(self, memory: Memory) -> None:
         """Store the status, confidence and times of a memory."""
-        self.tables.memories.update_status(memory)
+        self.tables.memories.update_mutable_fields(memory)
         self.changed_ids.add(memory.id)
 
     def delete(self, memory: Memory) -> None:

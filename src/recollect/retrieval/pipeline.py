@@ -1,9 +1,9 @@
 """
-The ranking pipeline of every search: gather → score → threshold → rank.
+Score and rank candidates: the part of gather → score → threshold → rank that every search shares.
 
-Memories, messages, blocks, files and skills differ in what they gather and in their signals; what
-happens with candidates and signals is the same and is here. Pure: nothing here reads a store. The
-same candidates and signals give the same hits in the same order.
+Memories, messages, blocks, files and skills differ in what they gather (`SearchIndex.search`) and
+in their signals (signals.py); the threshold is in relevance_threshold.py. Pure: nothing here reads
+a store. The same candidates and signals give the same hits in the same order.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,21 +52,22 @@ def rank(
     *,
     admits: Callable[[Candidate], bool],
     relevances: Sequence[float],
-    tiebreaks: Sequence[Signal] = (),
+    secondary: Sequence[Signal] = (),
 ) -> list[RankedCandidate]:
     """
     Return the *candidates* that *admits* accepts, best first, always in the same order.
 
-    *relevances* are those of the candidates; *tiebreaks* decide between equal ones. What is still
-    equal is ordered by time and then by the order of writing, the newer first.
+    *relevances* are those of the candidates, from `fuse`; *signals* are kept with each result to
+    explain it. *secondary* signals weigh little: they decide between nearly equal ones. What is
+    still equal is ordered by time and then by the order of writing, the newer first.
     """
-    all_signals = (*signals, *tiebreaks)
-    rest = 1 - sum(signal.weight for signal in tiebreaks)
+    all_signals = (*signals, *secondary)
+    rest = 1 - sum(signal.weight for signal in secondary)
     ranked = []
     for candidate, relevance in zip(candidates, relevances, strict=True):
         if not admits(candidate):
             continue
-        score = rest * relevance + sum(s.weight * s.score(candidate) for s in tiebreaks)
+        score = rest * relevance + sum(s.weight * s.score(candidate) for s in secondary)
         ranked.append(RankedCandidate(candidate, round_score(score), relevance, all_signals))
     return sorted(ranked, key=sort_key)
 

@@ -25,7 +25,7 @@ SPEAKER_BONUS = 0.12  # for messages of the speaker the query asks about; LongMe
 MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
 
 # Order of equally relevant memories: too little to put a weak one before a strong one.
-TIEBREAK_WEIGHT = 0.02  # of scope, of recency and of confidence, each
+SECONDARY_WEIGHT = 0.02  # of scope, of recency and of confidence, each
 OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 
 # Threshold: chosen on one half of the unrelated questions, confirmed on the other; but

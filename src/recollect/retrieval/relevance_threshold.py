@@ -5,9 +5,9 @@ The score of a candidate is its similarity, minus a share of the mean similarity
 store about one topic every item is somewhat similar), plus a bonus for the words it shares with the
 query. In a small store the threshold is lower: the best of a few unrelated records is less similar
 by chance than the best of many. If one candidate passes the threshold, the others need less: the
-second half of an answer is often worded differently. The threshold is higher if the query contains
-names and none of them occurs in the store. A candidate without an embedding only needs a word in
-common.
+second half of an answer is often worded differently. A long query lowers the threshold; names in
+the query of which none occurs in the store raise it. A candidate passes without that score if it
+has nearly all words of the query, and with one common word if it is linked or has no embedding.
 """
 
 import math
@@ -40,7 +40,7 @@ class Threshold:
 
     @classmethod
     def for_candidates(cls, pool: SearchResult, query: str, *, has_documents: bool) -> "Threshold":
-        """Return the threshold for *pool*: lowered by SLACK if a candidate passes without it."""
+        """Return the threshold for *pool*; if a candidate passes it, a lower one for all."""
         length = (len(query.split()) - constants.SHORT_QUERY_WORDS) / (
             constants.LONG_QUERY_WORDS - constants.SHORT_QUERY_WORDS
         )
@@ -63,7 +63,7 @@ class Threshold:
         return self.score(candidate) >= self.minimum or _has_enough_words(candidate)
 
     def closest(self, candidates: Sequence[Candidate]) -> ClosestMatch | None:
-        """Return the candidate with the highest score, of those that do not pass."""
+        """Return the candidate with the highest score, or None; for a search without results."""
         if not candidates:
             return None
         best = max(candidates, key=lambda c: (self.score(c), c.record.sequence))

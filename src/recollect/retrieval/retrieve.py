@@ -19,7 +19,7 @@ from recollect.retrieval.cross_project import linked_candidates, other_owners, r
 from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
 from recollect.retrieval.prefer_newer import prefer_newer
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
-from recollect.retrieval.signals import index_signals, tiebreak_signals
+from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.search_index import Candidate, IndexQuery, QueryVector
@@ -93,9 +93,9 @@ def rank_memories(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 ) -> RankedMemories:
     """Return every memory above the threshold, best first."""
-    tiebreaks = tiebreak_signals(query.asked_at)
+    secondary = secondary_signals(query.asked_at)
     index_query = index_query_for(query, vector)
-    time_ranking = time_ranking_for(tables, query, index_query, tiebreaks)
+    time_ranking = time_ranking_for(tables, query, index_query, secondary)
     result = tables.search_index.search(index_query)
     candidates = list(result.candidates)
     if query.owners is not None:
@@ -113,7 +113,7 @@ def rank_memories(
         signals,
         admits=lambda memory: threshold.admits(memory) or time_ranking.admits(memory),
         relevances=relevances,
-        tiebreaks=tiebreaks,
+        secondary=secondary,
     )
     memories = time_ranking.reorder(memories)
     closest = None if memories else threshold.closest(candidates)

@@ -5,11 +5,11 @@ Rank fusion loses how certain each index is, and with equal weights it drifts to
 (docs/how-it-works/retrieval.md). So scores are fused, each on a scale on which a difference means
 something, and each weighted by how far it can be trusted:
 
-vectors     the similarity of a record's best chunk, in standard deviations above the mean
+semantic    the similarity of a record's best chunk, in standard deviations above the mean
             similarity of the store. Models and stores differ in what is similar; the deviation
             accounts for that. A record of many chunks needs more: the best of many is similar by
             chance.
-words       BM25 as a share of the best match, times how far the best match stands out: if ten
+keyword     BM25 as a share of the best match, times how far the best match stands out: if ten
             records match about equally well, words do not distinguish them. A record of many chunks
             among short ones shares words by chance: its share counts for less.
 preceding   the word score of the record just before: an answer leaves out the words of its
@@ -131,7 +131,7 @@ def speaker_signal(role: str) -> Signal:
     )
 
 
-def tiebreak_signals(asked_at: datetime) -> list[Signal]:
+def secondary_signals(asked_at: datetime) -> list[Signal]:
     """Return the signals that decide between equally relevant memories."""
 
     def recency(candidate: Candidate) -> float:
@@ -149,7 +149,7 @@ def tiebreak_signals(asked_at: datetime) -> list[Signal]:
     def confidence(candidate: Candidate) -> float:
         return candidate.record.confidence
 
-    weight = constants.TIEBREAK_WEIGHT
+    weight = constants.SECONDARY_WEIGHT
     return [
         Signal(
             name="scope",

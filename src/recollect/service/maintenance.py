@@ -212,7 +212,7 @@ def confirm_memory(services: Services, request: ConfirmMemoryRequest) -> Memory:
             )
         now = services.clock.now()
         confirmed = replace(memory, confirmed_at=now, updated_at=now)
-        tables.memories.update_status(confirmed)
+        tables.memories.update_mutable_fields(confirmed)
         return confirmed
 
     return services.store.write(write)

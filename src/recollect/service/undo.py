@@ -57,7 +57,7 @@ def _restore_confirmations(
             target = replace(target, confidence=change.confidence_before)
         if target.confirmed_at == change.confirmed_after:
             target = replace(target, confirmed_at=change.confirmed_before)
-        writer.tables.memories.update_status(replace(target, updated_at=writer.clock.now()))
+        writer.tables.memories.update_mutable_fields(replace(target, updated_at=writer.clock.now()))
         if change.memory_id == memory.id:
             own = (*own, _reverse(change))
     return own

@@ -118,7 +118,7 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
         if former is not None and former.content == fact.request.content:
             now = services.clock.now()
             confirmed = replace(former, confirmed_at=now, updated_at=now)
-            tables.memories.update_status(confirmed)
+            tables.memories.update_mutable_fields(confirmed)
             return confirmed
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
         memory_id = services.clock.new_id()

@@ -107,8 +107,3 @@ class BrowserSessions:
             if session is not None:
                 self._sessions.move_to_end(cookie)
             return session
-
-    def leave(self, cookie: str) -> None:
-        """End a session."""
-        with self._lock:
-            self._sessions.pop(cookie, None)

@@ -27,7 +27,7 @@ SECURITY_HEADERS: Mapping[str, str] = {
 
 
 def is_page_path(path: str) -> bool:
-    """Return whether a request for *path* needs a session instead of the token."""
+    """Return whether *path* belongs to the pages, which have sessions instead of the token."""
     return path in (ENTER, PAGES) or path.startswith(f"{PAGES}/")
 
 

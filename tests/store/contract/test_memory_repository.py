@@ -65,7 +65,7 @@ def test_an_active_memory_without_evidence_is_refused(store: Store, keep: Keep) 
     candidate = keep("no proof yet", evidence=(), status=Status.INBOX)
     active = replace(candidate, status=Status.ACTIVE)
     with pytest.raises(EvidenceMissing):
-        store.write(lambda tables: tables.memories.update_status(active))
+        store.write(lambda tables: tables.memories.update_mutable_fields(active))
 
 
 def test_a_quote_that_is_not_in_its_source_is_refused(
@@ -112,7 +112,7 @@ def test_the_status_changes_and_the_change_is_stored(
     )
 
     def write(tables: Tables) -> None:
-        tables.memories.update_status(moved)
+        tables.memories.update_mutable_fields(moved)
         tables.memories.add_change(change)
 
     store.write(write)

@@ -18,7 +18,7 @@ from recollect.context.summary.line_selection import LinePool, select_lines
 from recollect.context.summary.outdated_lines import without_resolved
 from recollect.context.summary.summary_lines import Heading, SummaryLine
 from recollect.context.summary.summary_parser import lines_of_summary
-from recollect.context.summary.superseded_lines import mark_superseded
+from recollect.context.summary.superseded_lines import merge_superseded
 from recollect.context.summary.tool_activity import ToolActivity
 from recollect.context.summary.word_rarity import WordRarity
 from recollect.context.token_budget import TokenCounter
@@ -57,7 +57,7 @@ def summarize(
     speakers = frozenset(message.role for message in talk)
     before, new = without_resolved(lines_of_summary(previous), pool.lines(), speakers=speakers)
     share = _share_before(messages) if new else 1.0
-    lines = mark_superseded([*before, *new], upcoming=_upcoming_lines(upcoming))
+    lines = merge_superseded([*before, *new], upcoming=_upcoming_lines(upcoming))
     before = [line for line in lines if not line.order]
     new = [line for line in lines if line.order]
     selected = select_lines(
@@ -99,7 +99,7 @@ def _upcoming_lines(messages: Sequence[Message]) -> list[SummaryLine]:
 
 
 def _message_openings(messages: Sequence[Message]) -> Iterator[SummaryLine]:
-    """Yield the beginning of each message, for messages that gave no other line."""
+    """Yield the beginning of each message, for a summary that has no other line."""
     for message in messages:
         sentences = summary_lines.spoken_sentences(message.content)
         first = next(filter(summary_lines.has_substance, sentences), "")

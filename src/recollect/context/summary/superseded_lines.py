@@ -103,7 +103,7 @@ class _Claim:
     statement: Statement | None
 
 
-def mark_superseded(
+def merge_superseded(
     lines: Sequence[SummaryLine], *, upcoming: Sequence[SummaryLine] = ()
 ) -> list[SummaryLine]:
     """

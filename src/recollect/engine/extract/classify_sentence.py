@@ -1,9 +1,9 @@
 """
 Decide whether a sentence becomes a candidate, and of which type.
 
-Notes, requests to remember, corrections and what the extraction rules describe are recognised by
-rules, which are exact and English. The learned judge of durability decides about every other
-sentence, in any language.
+First come the rules, which are exact and English: what the extraction rules describe, and
+corrections. Of a note every sentence is kept. Of everything else the learned judge of durability
+decides, in any language; what it does not keep is still kept if the user asked to remember it.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,8 @@ The judge of pairs: how likely a later statement changes what an earlier one say
 Two linear models over the features of a pair (pair_features.py): whether both are about one thing,
 and if so, whether the later one updates or corrects the earlier one, or only adds to it, repeats it
 or is related to it. Trained on labelled pairs (benchmarks/judges, results in
-benchmarks/results/judges.md). The judge proposes: it links two statements, and replaces none.
+benchmarks/results/judges.md). Consolidation links what probably changes, and supersedes nothing
+because of it.
 """
 
 from functools import lru_cache

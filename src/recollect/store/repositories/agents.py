@@ -55,7 +55,7 @@ class AgentRepository(Repository):
         self._run("delete_event", id=event_id)
 
     def delete(self, agent_id: str) -> Mapping[str, int]:
-        """Delete an agent and everything of it; return how many rows each table lost."""
+        """Delete an agent and what it owns; memories for others stay. Return the rows by table."""
         related = dict(self._rows("count_related_rows", id=agent_id))
         for step in ("disown", "disown_jobs", "delete_retrievals", "delete_agent"):
             self._run(step, id=agent_id)

@@ -114,9 +114,9 @@ class MemoryRepository(IndexedRepository):
             ids[position].append(memory_id)
         return ids
 
-    def update_status(self, memory: Memory) -> None:
+    def update_mutable_fields(self, memory: Memory) -> None:
         """Store a memory's new status, confidence and times; its content never changes."""
-        self._run("update_status", **_memory_values(memory))
+        self._run("update_mutable_fields", **_memory_values(memory))
 
     def add_change(self, *changes: Change) -> None:
         """Store changes of memories."""

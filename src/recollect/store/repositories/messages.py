@@ -1,4 +1,4 @@
-"""Messages. Adding one updates the word index."""
+"""Messages. Adding and deleting them updates the word index."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ INDEXED_CHARS = 100_000
 
 
 class MessageRepository(IndexedRepository):
-    """Messages. Adding one updates the word index."""
+    """Messages. Adding and deleting them updates the word index."""
 
     _statements = "messages"
 

@@ -1,7 +1,8 @@
 """
-Every text that a person or a model wrote, over all tables: find words in it, and overwrite it.
+Texts that a person or a model wrote, over all tables: find words in them, and overwrite them.
 
-`forget` follows words through these columns. A column that is in none of the lists below breaks
+`forget` follows words through these columns; sources, evidence and retrievals have their own
+repositories. A column that is in none of the lists below breaks
 tests/store/test_stored_texts.py, so a new table cannot be overlooked.
 """
 

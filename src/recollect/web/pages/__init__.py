@@ -1,1 +1,1 @@
-"""The pages: one module of routes each, with one template."""
+"""The pages: modules of routes, with a template for each page."""

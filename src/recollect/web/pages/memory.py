@@ -16,7 +16,7 @@ from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceWindow
 from recollect.errors import NotFound, RecollectError
-from recollect.web.neighbour_graph import neighbour_graph
+from recollect.web.link_graph import link_graph
 from recollect.web.page import PageRequest, address, page
 from recollect.web.place_names import PlaceNames
 
@@ -57,7 +57,7 @@ def show_memory(request: PageRequest) -> Response:
         quotes=[_in_source(request, item, margin) for item in memory.evidence[:MAX_WINDOWS]],
         margin=margin,
         others=others,
-        graph=neighbour_graph(memory, explanation.links, others, names.projects),
+        graph=link_graph(memory, explanation.links, others, names.projects),
         retrievals=request.rec.retrievals.list(memory=memory.id, limit=RETRIEVALS_SHOWN),
         allowed=allowed_statuses(memory.status),
         can_undo=any(change.before not in (None, change.after) for change in explanation.changes),

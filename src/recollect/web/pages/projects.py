@@ -51,7 +51,7 @@ def show_timeline(request: PageRequest) -> Response:
         memories = [hit.memory for hit in request.rec.search(topic, **filters)]
     else:
         memories = request.rec.memories.list(**filters)
-    periods = believed_periods(memories, datetime.now(UTC))
+    periods = validity_periods(memories, datetime.now(UTC))
     if (file := download(request, "timeline", periods)) is not None:
         return file
     return request.render(
@@ -59,7 +59,7 @@ def show_timeline(request: PageRequest) -> Response:
     )
 
 
-def believed_periods(memories: list[Memory], now: datetime) -> list[Period]:
+def validity_periods(memories: list[Memory], now: datetime) -> list[Period]:
     """Return when each memory was believed, oldest first."""
     ordered = sorted(memories, key=lambda memory: (memory.observed_at, memory.id))
     if not ordered:

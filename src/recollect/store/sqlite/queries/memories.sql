@@ -49,7 +49,7 @@ SELECT j.key, i.id
             ORDER BY o.seq LIMIT 20)
  ORDER BY j.key, i.seq;
 
--- update_status: status and times change, content never does
+-- update_mutable_fields: status and times change, content never does
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 

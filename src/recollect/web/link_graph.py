@@ -35,7 +35,7 @@ class NeighbourGraph:
     left_out: int
 
 
-def neighbour_graph(
+def link_graph(
     memory: Memory,
     links: Sequence[Link],
     others: Mapping[str, Memory],
