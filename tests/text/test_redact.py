@@ -78,7 +78,7 @@ ISSUED = [
     Sample("stripe-key", "read with {}", "rk_" + "test_" + MIXED * 3),
     Sample("stripe-key", "verify with {}", "whsec_" + MIXED * 4),
     Sample("huggingface-token", "login {}", "hf_" + MIXED * 4),
-    Sample("npm-token", "//registry.npmjs.org/:_authToken {}", "npm_" + "a1B2" * 9),
+    Sample("npm-token", "//packages.example.org/:_authToken {}", "npm_" + "a1B2" * 9),
     Sample("pypi-token", "upload with {}", "pypi-" + "AgEIcHlwaS5vcmc" + MIXED * 5),
     Sample("sendgrid-key", "mail {}", "SG." + MIXED * 2 + "abcdef" + "." + MIXED * 5),
     Sample("twilio-key", "sms {}", "SK" + HEX * 2),
