@@ -7,8 +7,9 @@ the allowed changes of status.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from recollect.clock import Clock
+from recollect.clock import Clock, derived_id
 from recollect.domain.change import (
     NO_EFFECTS,
     Change,
@@ -35,10 +36,22 @@ class AuditedWriter:
     changed_ids: set[str] = field(default_factory=set)  # of the memories whose row has changed
     deleted_ids: set[str] = field(default_factory=set)
 
-    def create(self, memory: Memory, reason: str, *, copy_of: str = "") -> None:
-        """Add a new memory, which may be a copy of another."""
-        effects = ChangeEffects(caused_by=copy_of) if copy_of else NO_EFFECTS
-        self.create_many([memory], [reason], effects)
+    def create(self, memory: Memory, reason: str) -> None:
+        """Add a new memory."""
+        self.create_many([memory], [reason])
+
+    def create_copy(self, memory: Memory, reason: str, **changes: Any) -> Memory:
+        """Add a copy of *memory* with evidence of its own and *changes*, and return it."""
+        now, copy_id = self.clock.now(), self.clock.new_id()
+        evidence = tuple(
+            replace(evidence, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
+            for number, evidence in enumerate(memory.evidence)
+        )
+        copy = replace(
+            memory, id=copy_id, created_at=now, updated_at=now, evidence=evidence, **changes
+        )
+        self.create_many([copy], [reason], ChangeEffects(caused_by=memory.id))
+        return copy
 
     def create_many(
         self,

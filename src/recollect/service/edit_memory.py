@@ -9,7 +9,6 @@ original; it is active, and the original becomes superseded. It is stored as arc
 from dataclasses import replace
 from typing import Any
 
-from recollect.clock import derived_id
 from recollect.domain.block import BlockAuthor
 from recollect.domain.change import ChangeEffects, ChangeKind
 from recollect.domain.link import LinkEnd, Relation
@@ -77,26 +76,13 @@ def _text_changes(request: EditMemoryRequest) -> tuple[dict[str, Any], list[Reda
 def _replace_memory(
     services: Services, tables: Tables, memory: Memory, corrected: Memory, why: str
 ) -> Memory:
-    now, new_id = services.clock.now(), services.clock.new_id()
-    evidence = tuple(
-        replace(evidence, id=derived_id(new_id, "evidence", number), memory_id=new_id)
-        for number, evidence in enumerate(memory.evidence)
-    )
-    corrected = replace(
-        corrected,
-        id=new_id,
-        status=Status.ARCHIVED,
-        created_at=now,
-        updated_at=now,
-        evidence=evidence,
-    )
     writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
-    writer.create(corrected, "edited", copy_of=memory.id)
+    corrected = writer.create_copy(corrected, "edited", status=Status.ARCHIVED)
     for link in tables.links.of_memory(memory.id):
         if link.relation in COPIED_LINKS:
             to_id = link.to_id if link.from_id == memory.id else link.from_id
             to_kind = link.to_kind if link.from_id == memory.id else LinkEnd.MEMORY
-            writer.link(new_id, link.relation, to_id, to_kind=to_kind, note=link.note)
+            writer.link(corrected.id, link.relation, to_id, to_kind=to_kind, note=link.note)
     # The original first: of two facts with one key only one can be active.
     writer.supersede(memory, corrected, why)
     effects = ChangeEffects(superseded=(memory.id,))

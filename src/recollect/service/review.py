@@ -8,10 +8,8 @@ A bulk change is one transaction, all or none, and a snapshot of the store is ta
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
-from recollect.clock import derived_id
 from recollect.domain.block import BlockAuthor
 from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
@@ -252,23 +250,13 @@ def _promote(
 
 def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
     """Add a candidate of scope global with the content and the evidence of *memory*."""
-    now, copy_id = writer.clock.now(), writer.clock.new_id()
-    evidence = tuple(
-        replace(evidence, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
-        for number, evidence in enumerate(memory.evidence)
-    )
-    copy = replace(
+    return writer.create_copy(
         memory,
-        id=copy_id,
+        "promoted to all projects",
         scope=Scope.GLOBAL,
         project_id=None,
         repo_id=None,
         agent_id=None,
         session_id=None,
         status=Status.INBOX,
-        created_at=now,
-        updated_at=now,
-        evidence=evidence,
     )
-    writer.create(copy, "promoted to all projects", copy_of=memory.id)
-    return copy
