@@ -101,12 +101,6 @@ def readme_table() -> str:
             "quality-messages",
         ),
         (
-            "An unrelated question returns nothing",
-            f"{cell('refusals', '', 'questions', 'return nothing', 'get nothing', half='both')} %",
-            "",
-            "refusals",
-        ),
-        (
             "Search among 100,000 memories, p50 / p95",
             f"{_speed('search', 'recollect')} ms",
             f"ChromaDB {_speed('search', 'chromadb')} ms, FTS5 {_speed('search', 'fts5')} ms",
@@ -172,8 +166,8 @@ def figures_page() -> str:
         *_speed_rows(),
         "\n## Unrelated questions\n\n",
         "Per cent of unrelated questions that return nothing, and the points of R@5 that "
-        "answerable "
-        "questions lose by the threshold. File: `refusals.md`.\n\n",
+        "answerable questions lose by the threshold. Measured before the threshold of stores with "
+        "fewer than 500 records was lowered. File: `refusals.md`.\n\n",
         "| unrelated questions | return nothing | R@5 lost |\n|---|---|---|\n",
         f"| {cell('refusals', '', 'questions', 'unrelated', half='both')} "
         f"| {cell('refusals', '', 'questions', 'return nothing', 'get nothing', half='both')} "
