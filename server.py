@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["recollect"]
+# dependencies = ["recollect[mcp]"]
 #
 # [tool.uv.sources]
 # recollect = { path = ".", editable = true }

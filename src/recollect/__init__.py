@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from recollect.errors import InvalidInput as InvalidInput
     from recollect.errors import ModelUnavailable as ModelUnavailable
     from recollect.errors import NotFound as NotFound
+    from recollect.errors import PackageMissing as PackageMissing
     from recollect.errors import RecollectError as RecollectError
     from recollect.errors import RequestRefused as RequestRefused
     from recollect.errors import ServerUnavailable as ServerUnavailable
@@ -156,9 +157,9 @@ _EXPORTS = {
     "recollect.errors": (
         "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
         "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
-        "RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed StoreDamaged "
-        "StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused TooLarge "
-        "TooManyRequests"
+        "PackageMissing RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed "
+        "StoreDamaged StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused "
+        "TooLarge TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}

@@ -18,6 +18,7 @@ Every error that Recollect raises, in one tree.
     ├── EmbedderUnavailable    the embedder failed; keyword search still works   503
     ├── ModelUnavailable       the chat model failed                             503
     ├── ServerUnavailable      the memory server did not respond                 503
+    ├── PackageMissing         an optional package is needed for this            501
     └── StoreError             a problem with the database file
         ├── StoreBusy          another process held the write lock too long      503
         ├── StoreFull          the disk is full; the write was rolled back       507
@@ -151,6 +152,12 @@ class ServerUnavailable(RecollectError):
     """The memory server did not respond."""
 
     status = 503
+
+
+class PackageMissing(RecollectError):
+    """A package that only some users need is not installed; the message says how to install it."""
+
+    status = 501
 
 
 class StoreError(RecollectError):

@@ -10,6 +10,7 @@ import click
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import database, errors_in_one_line
 from recollect.config import load_settings
+from recollect.mcp.required_package import require_mcp_package
 
 PROFILES = ("recollect", "memory-graph", "chatgpt")
 
@@ -33,6 +34,8 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     What the agent stores waits in the inbox, unless --trust. With an empty --project only global
     memories are seen.
     """
+    with errors_in_one_line():
+        require_mcp_package()
     # Importing the MCP package takes half a second; only this command needs it.
     from recollect.mcp.caller_scope import Caller
     from recollect.mcp.stdio_transport import serve_stdio

@@ -11,7 +11,8 @@ import click
 from recollect.cli.output import Output, database, safe, wants_json, with_output
 from recollect.cli.server_files import state_folder
 from recollect.config import expand_home
-from recollect.errors import RecollectError
+from recollect.errors import PackageMissing, RecollectError
+from recollect.mcp.required_package import require_mcp_package
 from recollect.setup.apply_changes import (
     apply_changes,
     check_writable,
@@ -158,6 +159,8 @@ def _set_up(
     if not changes:
         state = "Nothing of Recollect is in" if remove else "Recollect is set up already in"
         return Output({"client": client.name, "changed": []}, f"{state} {client.title}.")
+    if not remove and not dry_run and "server" in parts:
+        _require_mcp_package()
     _confirm(changes, dry_run=dry_run, yes=yes)
     if not dry_run:
         apply_changes(changes, state_folder(os.environ))
@@ -171,6 +174,14 @@ def _set_up(
 
     value = {"client": client.name, "written": not dry_run, "changed": _change_rows(changes)}
     return Output(value, lines())
+
+
+def _require_mcp_package() -> None:
+    try:
+        require_mcp_package()
+    except PackageMissing as error:
+        message = f"nothing was changed: {error} (or add --no-mcp, for the hooks alone)"
+        raise click.ClickException(message) from error
 
 
 def _copy_plugin(folder: str | None, **options: Any) -> Output:

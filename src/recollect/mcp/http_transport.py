@@ -2,7 +2,8 @@
 Serve MCP over HTTP at `/mcp?project=…&agent=…&profile=…` of the memory server.
 
 The endpoint is an ASGI application inside the server's application, behind its guard. The package
-`mcp` is imported with the first request, because it is slow to load. Callers over HTTP are never
+`mcp` is imported with the first request, because it is slow to load and an extra: without it a
+request is answered with status 501 and what to install. Callers over HTTP are never
 trusted: what they write waits in the inbox, and decisions need the user's confirmation.
 """
 
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.required_package import require_mcp_package
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -54,6 +56,7 @@ class McpEndpoint:
             tasks.cancel_scope.cancel()
 
     async def _start(self) -> None:
+        require_mcp_package()
         if self._tasks is None:
             raise RuntimeError("the MCP endpoint answers only while the server runs")
         manager = await anyio.to_thread.run_sync(self._create_manager)
