@@ -292,6 +292,39 @@ def conversations(door: RecordedCalls) -> None:
     door.conversations.append_many(
         said, [{"role": "user", "content": "ok"}, {"role": "user", "content": ""}]
     )
+    kept = door.conversations.start(agent="anna", key="thread/1", title="keyed")
+    door.conversations.start(agent="anna", key="thread/1", title="the same")
+    door.conversations.find("thread/1", agent="anna")
+    door.conversations.find("thread/2", agent="anna")
+    door.conversations.find("thread/1")
+    door.conversations.list(key_prefix="thread")
+    payload = {"type": "reasoning", "data": "\x00 \ud800 ghp_" + "a1B2c3D4e5" * 4, "n": [1.5, None]}
+    item = door.conversations.append(kept, "assistant", "", payload=payload)
+    door.conversations.append_many(
+        kept,
+        [
+            {
+                "role": "user",
+                "content": "go on",
+                "payload": payload,
+                "created_at": datetime(2026, 5, 8),
+            }
+        ],
+        expected_revision=1,
+    )
+    door.conversations.append(kept, "user", "late", expected_revision=1)
+    door.conversations.append(kept, "user", "", payload={"not json"})
+    door.conversations.get_message(item)
+    door.conversations.get_message("nothing")
+    door.conversations.fork(kept, at=item, key="thread/1")
+    fork = door.conversations.fork(kept, at=item, key="thread/fork", title="other way")
+    door.conversations.messages(fork)
+    door.conversations.delete_message(item, expected_revision=9)
+    door.conversations.delete_message(item)
+    door.conversations.pop(kept)
+    door.conversations.pop(kept, expected_revision=4)
+    door.conversations.delete(fork)
+    door.conversations.delete(kept)
     door.conversations.messages(said)
     door.conversations.messages(said, start=2, limit=2)
     door.conversations.messages(said, newest_first=True, limit=1)

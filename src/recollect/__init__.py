@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from recollect.errors import PackageMissing as PackageMissing
     from recollect.errors import RecollectError as RecollectError
     from recollect.errors import RequestRefused as RequestRefused
+    from recollect.errors import RevisionConflict as RevisionConflict
     from recollect.errors import ServerUnavailable as ServerUnavailable
     from recollect.errors import StoreBusy as StoreBusy
     from recollect.errors import StoreClosed as StoreClosed
@@ -157,9 +158,9 @@ _EXPORTS = {
     "recollect.errors": (
         "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
         "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
-        "PackageMissing RecollectError RequestRefused ServerUnavailable StoreBusy StoreClosed "
-        "StoreDamaged StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable TokenRefused "
-        "TooLarge TooManyRequests"
+        "PackageMissing RecollectError RequestRefused RevisionConflict ServerUnavailable StoreBusy "
+        "StoreClosed StoreDamaged StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable "
+        "TokenRefused TooLarge TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}

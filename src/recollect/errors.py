@@ -7,6 +7,7 @@ Every error that Recollect raises, in one tree.
     ├── NotFound               no such memory, retrieval, view, project          404
     ├── AlreadyExists          the name or label is in use                       409
     ├── BlockConflict          the block changed since the caller read it        409
+    ├── RevisionConflict       the record changed since the caller read it       409
     ├── BlockReadOnly          the block cannot be edited                        403
     ├── IllegalTransition      the lifecycle does not allow this status change   409
     ├── EvidenceMissing        an active memory needs a quote found in a source  409
@@ -77,6 +78,20 @@ class BlockConflict(RecollectError):
         self.yours = yours
         self.theirs = theirs
         self.version = version
+
+
+class RevisionConflict(RecollectError):
+    """
+    A conversation or document changed since the revision that the caller read.
+
+    Nothing was written. `revision` is the stored one; 0 if the document does not exist.
+    """
+
+    status = 409
+
+    def __init__(self, message: str, *, revision: int = 0) -> None:
+        super().__init__(message)
+        self.revision = revision
 
 
 class BlockReadOnly(RecollectError):

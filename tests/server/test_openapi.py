@@ -66,6 +66,7 @@ OPERATIONS = """
 /api/conflicts/settle POST
 /api/consolidate POST
 /api/context POST
+/api/conversation-keys/{key} GET
 /api/conversations GET
 /api/conversations POST
 /api/conversations/{conversation} DELETE
@@ -74,11 +75,13 @@ OPERATIONS = """
 /api/conversations/{conversation}/compact POST
 /api/conversations/{conversation}/context GET
 /api/conversations/{conversation}/end POST
+/api/conversations/{conversation}/fork POST
 /api/conversations/{conversation}/messages GET
 /api/conversations/{conversation}/messages POST
 /api/conversations/{conversation}/messages/batch POST
 /api/conversations/{conversation}/pins GET
 /api/conversations/{conversation}/pins POST
+/api/conversations/{conversation}/pop POST
 /api/conversations/{conversation}/resume POST
 /api/conversations/{conversation}/skill POST
 /api/conversations/{conversation}/summaries GET
@@ -117,6 +120,8 @@ OPERATIONS = """
 /api/memories/{memory_id}/undo POST
 /api/memories/{memory_id}/why-not POST
 /api/messages/search POST
+/api/messages/{message} DELETE
+/api/messages/{message} GET
 /api/messages/{message}/pin PUT
 /api/models GET
 /api/models/in-use PUT

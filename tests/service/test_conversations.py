@@ -8,8 +8,17 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import IllegalTransition, InvalidInput, LocalRecollect, Message, NotFound, TooLarge
-from support import START, FakeClock
+from recollect import (
+    AlreadyExists,
+    IllegalTransition,
+    InvalidInput,
+    LocalRecollect,
+    Message,
+    NotFound,
+    RevisionConflict,
+    TooLarge,
+)
+from support import START, FakeClock, open_memory
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 CALL = {
@@ -501,3 +510,154 @@ def test_a_conversation_without_an_agent_is_a_world_of_its_own(rec: LocalRecolle
     with pytest.raises(InvalidInput, match="whose messages"):
         rec.conversations.search("zebra")
     assert rec.maintenance.verify().ok
+
+
+# What other programs keep in a conversation
+
+
+def test_any_json_comes_back_equal_and_its_secrets_are_neither_found_nor_shown(
+    rec: LocalRecollect,
+) -> None:
+    items: list[Any] = [
+        {"type": "reasoning", "encrypted_content": SECRET, "summary": []},
+        {"deep": {"é": ["\x00", "\U0001f980", 0.1, -1, 10**30, True, None, ""]}, "": {}},
+        ["a list"],
+        "a text",
+        0,
+        False,
+    ]
+    talk = rec.conversations.start(agent="anna", key="thread-1")
+    rec.conversations.append_many(
+        talk, [{"role": "assistant", "content": f"with {SECRET}", "payload": it} for it in items]
+    )
+
+    messages = rec.conversations.messages(talk)
+    assert [message.payload for message in messages] == items
+    assert not any(SECRET in message.content for message in messages)
+    assert rec.conversations.search("reasoning encrypted", agent="anna", mode="fts") == []
+    assert SECRET not in rec.context_for("what is with us?", conversation=talk).text
+    assert rec.maintenance.verify().problems == ()
+
+
+def test_a_payload_that_is_no_json_or_too_deep_is_refused(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start()
+    deep: Any = []
+    for _ in range(300):
+        deep = [deep]
+
+    half = rec.conversations.append(talk, "user", "", payload=["half a pair: \ud800"])
+    assert half.payload == ["half a pair: \ufffd"]
+    rec.conversations.pop(talk)
+    for payload in ({1, 2}, float("nan"), b"bytes", deep):
+        with pytest.raises(InvalidInput):
+            rec.conversations.append(talk, "user", "", payload=payload)
+    assert rec.conversations.messages(talk) == []
+
+
+def test_forgetting_reaches_the_payloads_of_messages(rec: LocalRecollect) -> None:
+    memory = rec.ingest("The zanzibar launch code is umbrella.", project="site")
+    talk = rec.conversations.start(agent="anna")
+    said = rec.conversations.append(
+        talk, "user", "", payload={"text": ["The zanzibar launch code is umbrella.", "\x00 ü"]}
+    )
+    rec.forget(memory.id)
+
+    left = rec.conversations.get_message(said).payload["text"]
+    assert "zanzibar" not in left[0]
+    assert left[1] == "\x00 ü"
+
+
+def test_the_last_message_is_taken_back_and_its_place_is_used_again(rec: LocalRecollect) -> None:
+    talk = talk_of(rec, 2)
+
+    popped = rec.conversations.pop(talk)
+    assert popped is not None
+    assert popped.content == "m1"
+    assert rec.conversations.append(talk, "user", "again").position == 1
+    first = rec.conversations.delete_message(rec.conversations.messages(talk)[0])
+    assert contents(rec.conversations.messages(talk)) == ["again"]
+    with pytest.raises(NotFound):
+        rec.conversations.get_message(first)
+    assert [rec.conversations.pop(talk) is None for _ in range(2)] == [False, True]
+    assert rec.conversations.get(talk).revision == 5
+    assert rec.maintenance.verify().problems == ()
+
+
+def test_a_writer_that_read_an_older_revision_changes_nothing(rec: LocalRecollect) -> None:
+    talk = talk_of(rec, 1)
+    revision = rec.conversations.get(talk).revision
+    rec.conversations.append(talk, "user", "faster", expected_revision=revision)
+
+    writes: list[Callable[[], object]] = [
+        lambda: rec.conversations.append(talk, "user", "late", expected_revision=revision),
+        lambda: rec.conversations.append_many(
+            talk, [{"role": "user", "content": "late"}], expected_revision=revision
+        ),
+        lambda: rec.conversations.pop(talk, expected_revision=revision),
+    ]
+    for write in writes:
+        with pytest.raises(RevisionConflict, match="Read it again") as conflict:
+            write()
+        assert conflict.value.revision == revision + 1
+    assert contents(rec.conversations.messages(talk)) == ["m0", "faster"]
+
+
+def test_a_key_names_one_conversation_of_an_agent_and_is_free_after_a_deletion(
+    rec: LocalRecollect,
+) -> None:
+    first = rec.conversations.start(agent="anna", key="thread/1")
+    other = rec.conversations.start(agent="ben", key="thread/1")
+
+    assert rec.conversations.start(agent="anna", key="thread/1", title="other") == first
+    assert rec.conversations.find("thread/1", agent="ben") == other
+    assert rec.conversations.find("thread/2", agent="anna") is None
+    assert rec.conversations.list(agent="anna", key_prefix="thread/") == [first]
+    rec.conversations.delete(first)
+    assert rec.conversations.find("thread/1", agent="anna") is None
+    assert rec.conversations.start(agent="anna", key="thread/1").id != first.id
+
+
+def test_a_fork_has_what_was_said_until_then_and_goes_its_own_way(rec: LocalRecollect) -> None:
+    talk = rec.conversations.get(talk_of(rec, 30))
+    rec.conversations.pin(talk, "TICKET-1")
+    compacted = rec.conversations.compact(talk, force=True, mode="all", keep_last=10)
+    assert compacted is not None
+    at = rec.conversations.messages(talk)[24]
+
+    fork = rec.conversations.fork(talk, at=at, key="fork", title="other way")
+    rec.conversations.append(fork, "user", "only here")
+    early = rec.conversations.fork(talk, at=rec.conversations.messages(talk)[4])
+
+    assert contents(rec.conversations.messages(fork))[-2:] == ["m24", "only here"]
+    assert len(rec.conversations.messages(talk)) == 30
+    assert (fork.agent_id, fork.metadata) == (talk.agent_id, {"forked_from": talk.id})
+    assert [pin.content for pin in rec.conversations.pins(fork)] == ["TICKET-1"]
+    assert [s.content for s in rec.conversations.summaries(fork)] == [compacted.summary.content]
+    assert contents(rec.conversations.messages_in_context(fork))[0] == "m20"
+    # What a summary tells of messages after the fork is not in the fork.
+    assert rec.conversations.summaries(early) == []
+    assert len(rec.conversations.messages_in_context(early)) == 5
+    with pytest.raises(AlreadyExists, match="choose another"):
+        rec.conversations.fork(talk, key="fork")
+    with pytest.raises(NotFound, match="has no message"):
+        rec.conversations.fork(fork, at=at)
+    assert rec.maintenance.verify().problems == ()
+
+
+def test_keys_and_payloads_are_exported_and_imported(rec: LocalRecollect, tmp_path: Path) -> None:
+    other = open_memory(tmp_path / "other.db")
+    talk = rec.conversations.start(agent="anna", key="thread/1")
+    rec.conversations.append(talk, "user", "", payload={"a": "\x00 ü"})
+    elsewhere = other.conversations.start(agent="anna", key="thread/1")
+    other.conversations.append(elsewhere, "user", "first here")
+    rec.export(tmp_path / "all.jsonl")
+    rec.agents.export("anna", tmp_path / "anna.json")
+
+    other.import_(tmp_path / "all.jsonl", trust=True)
+    merged = other.conversations.messages(elsewhere)
+    assert [message.payload for message in merged] == [None, {"a": "\x00 ü"}]
+    imported = other.agents.import_(tmp_path / "anna.json", name="copy").agent
+    copy = other.conversations.find("thread/1", agent=imported)
+    assert copy is not None
+    assert other.conversations.messages(copy)[0].payload == {"a": "\x00 ü"}
+    other.close()

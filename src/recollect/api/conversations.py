@@ -34,12 +34,35 @@ class Conversations(Noun):
         agent: AgentLike | None = None,
         project: Place = None,
         repo: Place = None,
+        key: str = "",
         title: str = "",
         metadata: Mapping[str, Any] | None = None,
         started_at: Moment = None,
     ) -> Conversation:
-        """Start a conversation; an agent with a new name is created."""
+        """Start a conversation; an agent with a new name is created.
+
+        *key* is your own name for it, such as the id of a thread. If the agent has a conversation
+        with this key, that one is returned as it is.
+        """
         return self._send(requests.StartConversationRequest, locals())
+
+    def find(self, key: str, *, agent: AgentLike | None = None) -> Conversation | None:
+        """Return the conversation that *agent*, or nobody, has under *key*, or None."""
+        return self._send(requests.FindConversationRequest, locals())
+
+    def fork(
+        self,
+        conversation: ConversationLike,
+        *,
+        at: MessageLike | None = None,
+        key: str = "",
+        title: str | None = None,
+    ) -> Conversation:
+        """Copy a conversation with its messages, summaries and pins to a new one.
+
+        *at* is the last message that is copied. The original does not change.
+        """
+        return self._send(requests.ForkConversationRequest, locals())
 
     def get(self, conversation: ConversationLike) -> Conversation:
         """Return one conversation."""
@@ -79,15 +102,47 @@ class Conversations(Noun):
         name: str = "",
         tokens: int | None = None,
         pinned: bool = False,
+        payload: Any = None,
+        expected_revision: int | None = None,
     ) -> Message:
-        """Append a message; full text finds it at once."""
+        """Append a message; full text finds it at once.
+
+        *payload* is any JSON value, which is returned exactly as it was given; with one, *content*
+        may be empty. Secrets are redacted in the content, which is searched and shown, and not in
+        the payload. *expected_revision* raises `RevisionConflict` if the conversation has changed
+        since it had this revision.
+        """
         return self._send(requests.AppendMessageRequest, locals())
 
     def append_many(
-        self, conversation: ConversationLike, messages: Sequence[Mapping[str, Any]]
+        self,
+        conversation: ConversationLike,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        expected_revision: int | None = None,
     ) -> list[Message]:
         """Append several messages, all or none; each a dict of `append`'s arguments."""
         return self._send(requests.AppendMessagesRequest, locals())
+
+    def get_message(self, message: MessageLike) -> Message:
+        """Return one message."""
+        return self._send(requests.GetMessageRequest, locals())
+
+    def delete_message(
+        self, message: MessageLike, *, expected_revision: int | None = None
+    ) -> Message:
+        """Delete one message and return it.
+
+        The rows that name it (a summary, a captured source) stay; `forget` removes words
+        everywhere.
+        """
+        return self._send(requests.DeleteMessageRequest, locals())
+
+    def pop(
+        self, conversation: ConversationLike, *, expected_revision: int | None = None
+    ) -> Message | None:
+        """Delete the last message of a conversation and return it; None if there is none."""
+        return self._send(requests.PopMessageRequest, locals())
 
     def add_message(
         self,
@@ -211,6 +266,7 @@ class Conversations(Noun):
         agent: AgentLike | None = None,
         project: Place = None,
         before: Moment = None,
+        key_prefix: str = "",
         limit: int = 50,
         offset: int = 0,
     ) -> list[Conversation]:

@@ -33,13 +33,20 @@ class CompactionMode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation:
-    """One session with an agent. `ended_at` is None until it ends."""
+    """
+    One session with an agent. `ended_at` is None until it ends.
+
+    `key` is the caller's own name for it, such as the id of a thread: an agent has one conversation
+    of each key. `revision` grows with every change of its messages.
+    """
 
     id: str
     agent_id: str | None = None
     project_id: str | None = None
     repo_id: str | None = None
     title: str = ""
+    key: str = ""
+    revision: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     started_at: datetime
     ended_at: datetime | None = None
@@ -58,7 +65,7 @@ class Message:
     One message. `content` is its text; `parts` the original if it had more than text.
 
     `tool_calls` are an assistant's calls in the vendor's format; `tool_call_id` names the call
-    that a tool message answers.
+    that a tool message answers. `payload` is any JSON of the caller, returned as it was given.
     """
 
     id: str
@@ -74,6 +81,7 @@ class Message:
     pinned: bool = False
     summary_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    payload: Any = None
     created_at: datetime
 
 

@@ -1,8 +1,9 @@
 """
-Start, resume, rename and delete conversations; append messages, list them, and pin context.
+Start, find, resume and rename conversations; append messages, list them, and pin context.
 
 A message is stored with its text, its original parts and its tool calls, without secrets. It can
-be found by words at once, and it never changes.
+be found by words at once, and it never changes. Its payload is the caller's own and stored as it is
+(docs/adr/0044): it is neither indexed nor shown, only returned with the message.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,9 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
-from recollect.errors import IllegalTransition, InvalidInput, NotFound
+from recollect.errors import IllegalTransition, InvalidInput, NotFound, RevisionConflict
 from recollect.service import validate
+from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.compaction import compact_if_full
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer
@@ -42,6 +44,7 @@ def start_conversation(
     where = RequestPlace.of(request.project, request.repo, request.agent, None)
     draft = Conversation(
         id=services.clock.new_id(),
+        key=validate.key_of("key", request.key),
         title=validate.plain_text_of("title", request.title, limits.MAX_TITLE),
         metadata=validate.json_object_of("metadata", request.metadata),
         started_at=request.started_at or services.clock.now(),
@@ -49,6 +52,8 @@ def start_conversation(
 
     def write(tables: Tables) -> Conversation:
         places = ensure_place(tables, where, services.clock)
+        if draft.key and (existing := tables.conversations.with_key(draft.key, places.agent_id)):
+            return existing
         conversation = replace(
             draft, agent_id=places.agent_id, project_id=places.project_id, repo_id=places.repo_id
         )
@@ -64,6 +69,15 @@ def get_conversation(services: Services, request: requests.GetConversationReques
         return require_conversation(tables, request.conversation)
 
 
+def find_conversation(
+    services: Services, request: requests.FindConversationRequest
+) -> Conversation | None:
+    """Return the conversation of an agent, or of nobody, with that key."""
+    with services.store.read() as tables:
+        agent_id = None if request.agent is None else require_agent(tables, request.agent).id
+        return tables.conversations.with_key(request.key, agent_id)
+
+
 def list_conversations(
     services: Services, request: requests.ListConversationsRequest
 ) -> list[Conversation]:
@@ -74,6 +88,7 @@ def list_conversations(
             viewer.agent_id,
             project_id=viewer.project_id,
             before=request.before,
+            key_prefix=request.key_prefix,
             limit=request.limit,
             offset=request.offset,
         )
@@ -105,23 +120,23 @@ def _change(services: Services, conversation_id: str, **changes: Any) -> Convers
 
 def append_message(services: Services, request: requests.AppendMessageRequest) -> Message:
     """Append a message to a conversation."""
-    return _append(services, request.conversation, [draft_message(services, request)])[0]
+    draft = draft_message(services, request)
+    return _append(services, request.conversation, [draft], request.expected_revision)[0]
 
 
 def append_messages(services: Services, request: requests.AppendMessagesRequest) -> list[Message]:
     """Append messages to a conversation, all or none."""
     messages = request.messages
-    if not isinstance(messages, list) or not all(isinstance(item, Mapping) for item in messages):
-        raise InvalidInput("messages must be a list, each message a dict of what `append` takes")
-    if any("conversation" in message for message in messages):
-        raise InvalidInput("unknown: conversation; all messages are appended to the same one")
+    for name in ("conversation", "expected_revision"):
+        if any(name in message for message in messages):
+            raise InvalidInput(f"unknown: {name}; it is the same for all messages")
     if (count := len(messages)) > requests.MAX_MESSAGES:
         raise InvalidInput(f"{count} messages at once; append at most {requests.MAX_MESSAGES:,}")
     drafts = [
         draft_message(services, requests.AppendMessageRequest.of({**message, "conversation": ""}))
         for message in messages
     ]
-    return _append(services, request.conversation, drafts)
+    return _append(services, request.conversation, drafts, request.expected_revision)
 
 
 def draft_message(services: Services, request: requests.AppendMessageRequest) -> Message:
@@ -137,8 +152,13 @@ def draft_message(services: Services, request: requests.AppendMessageRequest) ->
         parts = _json_list("content", text)
         text = parts_text(parts, tool=request.role is Role.TOOL)
         text = parse_text("content", text, most=limits.MAX_CONTENT)
-    if not text.strip() and not tool_calls and not parts:
-        raise InvalidInput("the message is empty: it has neither text nor a tool call")
+    payload = request.payload
+    if payload is not None:
+        validate.check_json_size("payload", payload)
+    elif not text.strip() and not tool_calls and not parts:
+        raise InvalidInput(
+            "the message is empty: it has neither text nor a tool call, and no payload"
+        )
     return Message(
         id="",
         conversation_id="",
@@ -152,6 +172,7 @@ def draft_message(services: Services, request: requests.AppendMessageRequest) ->
         tokens=UNCOUNTED if request.tokens is None else request.tokens,
         pinned=request.pinned,
         metadata=validate.json_object_of("metadata", request.metadata),
+        payload=payload,
         created_at=request.created_at or services.clock.now(),
     )
 
@@ -166,9 +187,15 @@ def _json_list(field: str, value: Any) -> tuple[Any, ...]:
     return tuple(validate.json_of(field, list(value)))
 
 
-def _append(services: Services, conversation_id: str, drafts: Sequence[Message]) -> list[Message]:
+def _append(
+    services: Services,
+    conversation_id: str,
+    drafts: Sequence[Message],
+    expected_revision: int | None = None,
+) -> list[Message]:
     def write(tables: Tables) -> list[Message]:
         conversation = require_conversation(tables, conversation_id)
+        check_revision(conversation, expected_revision)
         if conversation.ended_at is not None:
             raise IllegalTransition(
                 f"conversation {conversation.id} ended on "
@@ -195,7 +222,62 @@ def add_to(
             message = replace(message, tokens=message_size(message, counter.count))
         tables.messages.add(conversation, message)
         messages.append(message)
+    if messages:
+        tables.conversations.advance_revision(conversation.id)
     return messages
+
+
+def check_revision(conversation: Conversation, expected: int | None) -> None:
+    """Raise `RevisionConflict` if a conversation does not have the expected revision."""
+    if expected is not None and conversation.revision != expected:
+        raise RevisionConflict(
+            f"conversation {conversation.id} has revision {conversation.revision}, not {expected}: "
+            "it was changed in the meantime. Read it again, and repeat the change",
+            revision=conversation.revision,
+        )
+
+
+def get_message(services: Services, request: requests.GetMessageRequest) -> Message:
+    """Return one message."""
+    with services.store.read() as tables:
+        return _require_message(tables, request.message)
+
+
+def delete_message(services: Services, request: requests.DeleteMessageRequest) -> Message:
+    """Delete one message."""
+
+    def write(tables: Tables) -> Message:
+        message = _require_message(tables, request.message)
+        conversation = require_conversation(tables, message.conversation_id)
+        check_revision(conversation, request.expected_revision)
+        return _delete(tables, message)
+
+    return services.store.write(write)
+
+
+def pop_message(services: Services, request: requests.PopMessageRequest) -> Message | None:
+    """Delete the last message of a conversation, if it has one."""
+
+    def write(tables: Tables) -> Message | None:
+        conversation = require_conversation(tables, request.conversation)
+        check_revision(conversation, request.expected_revision)
+        last = tables.messages.page_back(conversation.id, before=2**53, limit=1)
+        return _delete(tables, last[0]) if last else None
+
+    return services.store.write(write)
+
+
+def _delete(tables: Tables, message: Message) -> Message:
+    tables.messages.delete(message)
+    tables.conversations.advance_revision(message.conversation_id)
+    return message
+
+
+def _require_message(tables: Tables, message_id: str) -> Message:
+    message = tables.messages.get(message_id)
+    if message is None:
+        raise NotFound(f"there is no message {message_id!r} in this store")
+    return message
 
 
 def list_messages(services: Services, request: requests.ListMessagesRequest) -> list[Message]:
@@ -227,9 +309,7 @@ def pin_message(services: Services, request: requests.PinMessageRequest) -> Mess
     is_pinned = request.pinned
 
     def write(tables: Tables) -> Message:
-        message = tables.messages.get(request.message)
-        if message is None:
-            raise NotFound(f"there is no message {request.message!r} in this store")
+        message = _require_message(tables, request.message)
         if is_pinned and message.summary_id is not None:
             if list(tool_calls_of(message)) or answered_call_ids(message):
                 raise InvalidInput(

@@ -88,6 +88,7 @@ def begin_deletion(tables: Tables, conversation_id: str, services: Services) -> 
     tables.unfinished_work.add(
         UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject=conversation.id, started_at=now)
     )
+    tables.conversations.release_key(conversation.id)
     request_erasure(tables, services.clock)
     return ConversationReceipt(conversation_id=conversation.id, deleted_at=now, removed=removed)
 

@@ -56,6 +56,13 @@ def new_name_of(field: str, value: object) -> str:
     return name
 
 
+def key_of(field: str, key: str) -> str:
+    """Return *key*, a caller's own name for something, or refuse it if it holds a secret."""
+    if has_control(key):
+        raise InvalidInput(f"the {field} has control characters; a key is one line of text")
+    return plain_name(field, key)
+
+
 def has_control(text: str) -> bool:
     """Return whether *text* has control characters, which a terminal might execute."""
     return any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text)
@@ -78,6 +85,29 @@ def json_of(field: str, value: object) -> Any:
             f"nested {limits.MAX_DEPTH} deep at most"
         ) from None
     raise TooLarge(f"{field} has {len(raw):,} characters of JSON; the limit is {limits.MAX_JSON:,}")
+
+
+def check_json_size(field: str, value: object) -> None:
+    """Refuse a JSON value that is too large or too deep for the database."""
+    # json_valid of SQLite gives up at 1,000 levels, and forgetting walks the value.
+    if _depth(value) > limits.MAX_DEPTH:
+        raise InvalidInput(f"{field} is nested more than {limits.MAX_DEPTH} deep")
+    size = len(json.dumps(value))
+    if size > limits.MAX_JSON:
+        raise TooLarge(f"{field} has {size:,} characters of JSON; the limit is {limits.MAX_JSON:,}")
+
+
+def _depth(value: object) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return depth
 
 
 def json_object_of(field: str, value: object) -> dict[str, Any]:

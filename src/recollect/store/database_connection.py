@@ -7,6 +7,7 @@ every database, and with a class that runs them. That class also converts values
 passes and receives Python values (times, enums, lists, records), never those of a driver.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, get_type_hints
 
@@ -79,6 +80,11 @@ def _types_of(
 ) -> list[Any]:
     hints = {**get_type_hints(record_type), **other_types}
     return [hints[name] for name in names]
+
+
+def any_json(value: Any) -> str:
+    """Return the text of a column of type `Any`, which is read back equal to *value*."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class RowList(list[Mapping[str, Any]]):

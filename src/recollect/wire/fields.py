@@ -6,6 +6,7 @@ accepted. Python callers may give domain objects (an `Agent`), paths and datetim
 holds what JSON can carry: ids, absolute paths and times.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -172,6 +173,25 @@ def _json(value: object, info: ValidationInfo) -> Any:
     return to_json(value, name=str(info.field_name))
 
 
+def exact_json(value: object, info: ValidationInfo) -> Any:
+    """
+    Return *value*, equal to what was given, if JSON can carry it.
+
+    Only half a surrogate pair, which UTF-8 cannot carry, becomes a replacement character.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if not text.isascii():
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        problem = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise InvalidInput(
+            f"{info.field_name} must be what JSON can carry (objects, lists, texts, numbers, true, "
+            f"false, null): {problem}"
+        ) from None
+
+
 def _json_list(value: object, info: ValidationInfo) -> list[Any]:
     items = _json(value, info)
     if not isinstance(items, list):
@@ -310,6 +330,7 @@ Paths = Annotated[tuple[str, ...], BeforeValidator(_paths)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
 Json = Annotated[Any, BeforeValidator(_json)]
+ExactJson = Annotated[Any, BeforeValidator(exact_json)]  # returned as it was given
 JsonList = Annotated[list[Any], BeforeValidator(_json_list)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]

@@ -15,7 +15,13 @@ from http import HTTPStatus
 from typing import Any
 
 from recollect import errors
-from recollect.errors import BlockConflict, ModelUnavailable, RecollectError, TooManyRequests
+from recollect.errors import (
+    BlockConflict,
+    ModelUnavailable,
+    RecollectError,
+    RevisionConflict,
+    TooManyRequests,
+)
 
 MEDIA_TYPE = "application/problem+json"
 MAX_WAIT_S = 1e9  # a longer `retry_after_s` is ignored
@@ -51,6 +57,7 @@ SCHEMA: dict[str, Any] = {
         "yours": {"type": "string"},
         "theirs": {"type": "string"},
         "version": {"type": "integer"},
+        "revision": {"type": "integer"},
         "retry_after_s": {"type": "number"},
     },
 }
@@ -76,6 +83,8 @@ def problem_from_error(error: RecollectError) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if isinstance(error, BlockConflict):
         fields = {"yours": error.yours, "theirs": error.theirs, "version": error.version}
+    elif isinstance(error, RevisionConflict):
+        fields = {"revision": error.revision}
     elif isinstance(error, ModelUnavailable | TooManyRequests):
         fields = {"retry_after_s": error.retry_after_s}
     return problem(error.status, str(error), error=public, **fields)
@@ -120,6 +129,9 @@ def _build_error(
         if isinstance(yours, str) and isinstance(theirs, str) and type(version) is int:
             return error_class(message, yours=yours, theirs=theirs, version=version)
         return RecollectError(message)
+    if issubclass(error_class, RevisionConflict):
+        revision = problem.get("revision")
+        return error_class(message, revision=revision if type(revision) is int else 0)
     if issubclass(error_class, ModelUnavailable | TooManyRequests):
         wait_s = problem.get("retry_after_s")
         if isinstance(wait_s, int | float) and 0 <= wait_s < MAX_WAIT_S:

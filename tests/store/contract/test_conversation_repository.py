@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect import InvalidInput
 from recollect.domain.conversation import MessageFilters, Pin
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
@@ -32,6 +33,32 @@ def test_a_conversation_comes_back_as_it_was_written_and_changes(store: Store) -
         assert conversations.latest("a2", limit=10) == []
         assert conversations.latest(None, project_id="p1", limit=10) == [after]
         assert conversations.latest(None, before=ALONE.started_at, limit=10) == [after]
+
+
+def test_a_conversation_is_found_by_its_key_until_it_gives_it_up(store: Store) -> None:
+    mine, other = replace(TALK, key="thread/1"), replace(ALONE, key="thread/1", revision=3)
+
+    def write(tables: Tables) -> None:
+        tables.conversations.add(mine)
+        tables.conversations.add(other)
+        tables.conversations.add(replace(TALK, id="c3"))
+        tables.conversations.advance_revision("c1")
+
+    store.write(write)
+    with pytest.raises(InvalidInput):
+        store.write(lambda tables: tables.conversations.add(replace(mine, id="c4")))
+    with store.read() as tables:
+        assert tables.conversations.with_key("thread/1", "a1") == replace(mine, revision=1)
+        assert tables.conversations.with_key("thread/1", None) == other
+        assert tables.conversations.with_key("thread/1", "a2") is None
+        assert tables.conversations.with_key("", "a1") is None
+        found = tables.conversations.latest("a1", key_prefix="thread/", limit=9)
+        assert [talk.id for talk in found] == ["c1"]
+        assert tables.conversations.latest(None, key_prefix="threads", limit=9) == []
+    store.write(lambda tables: tables.conversations.release_key("c1"))
+    store.write(lambda tables: tables.conversations.add(replace(mine, id="c4")))
+    with store.read() as tables:
+        assert tables.conversations.with_key("thread/1", "a1") == replace(mine, id="c4")
 
 
 def test_the_latest_open_conversation_is_found_by_how_it_was_begun(store: Store) -> None:

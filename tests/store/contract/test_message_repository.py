@@ -27,6 +27,7 @@ def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
         tokens=3,
         pinned=True,
         metadata={"k": "é"},
+        payload={"any": ["\x00", "é", 1e300, 2**70, None, {}]},
     )
     call = message(1, "", tool_calls=({"id": "d"},))
     say(store, whole, call)
@@ -37,6 +38,19 @@ def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
         assert tables.messages.next_position("c1") == 2
         assert tables.messages.next_position("unknown") == 0
         assert tables.messages.in_context("c1", last=1) == [call]
+    assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
+    assert store.check()[1] == []
+
+
+def test_a_deleted_message_is_gone_from_the_rows_and_from_the_index(store: Store) -> None:
+    first, last, call = message(0, "zebra"), message(1, "zebra"), message(2, "", payload=[1])
+    say(store, first, last, call)
+    store.write(lambda tables: tables.messages.delete(last))
+    store.write(lambda tables: tables.messages.delete(call))
+
+    with store.read() as tables:
+        assert tables.messages.page("c1", start=0, limit=9) == [first]
+        assert tables.messages.next_position("c1") == 1
     assert count_matches(store, ItemKind.MESSAGE, Owner(Scope.AGENT, "a1"), "zebra") == 1
     assert store.check()[1] == []
 

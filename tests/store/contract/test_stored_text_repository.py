@@ -65,9 +65,8 @@ def write_agent_with_zebras(tables: Tables) -> None:
     tables.agents.add(anna)
     talk = replace(TALK, title="zebra", **ZEBRA)
     tables.conversations.add(talk)
-    tables.messages.add(
-        talk, message(0, "zebra", parts=({"t": "zebra"},), tool_calls=({"n": "zebra"},), **ZEBRA)
-    )
+    items: dict[str, Any] = {"parts": ({"t": "zebra"},), "tool_calls": ({"n": "zebra"},)}
+    tables.messages.add(talk, message(0, "zebra", **items, payload={"item": "zebra"}, **ZEBRA))
     tables.conversations.add_summary(summary("s1", "zebra"))
     tables.conversations.add_pin(
         Pin(id="pin", conversation_id="c1", kind="note", content="zebra", pinned_at=START)

@@ -192,6 +192,16 @@ def members(kind: type[StrEnum]) -> Any:
     return field_check(check)
 
 
+def exact_json() -> Any:
+    """Return the validator of any JSON value, which stays as it is."""
+
+    def check(name: str, value: Any, _: int) -> Any:
+        validate.check_json_size(name, value)
+        return value
+
+    return field_check(check, nullable=True)
+
+
 def calendar_day() -> Any:
     """Return the validator of a day: 2026-11-18."""
 

@@ -38,6 +38,7 @@ from recollect.service.agent_files.file_fields import (
     Name,
     Version,
     calendar_day,
+    exact_json,
     member,
     members,
     redacted,
@@ -117,6 +118,8 @@ _FORMAT = DataclassFormat(
         (Redaction, "field"): _Short,
         (Pin, "kind"): Name,
         (Message, "name"): _Short,
+        (Message, "payload"): Annotated[Any, exact_json()],
+        (Conversation, "key"): Annotated[str, text(limits.MAX_KEY)],
         (Block, "description"): _Long,
         (Project, "name"): _Path,  # a whole path if every shorter name was taken
         (Repo, "name"): _Path,

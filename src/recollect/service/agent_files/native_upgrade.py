@@ -16,10 +16,26 @@ Record = Mapping[str, Any]
 
 def upgrade_agent(records: Record) -> Record:
     """Return the records of a file; what is not as expected stays for the validation to refuse."""
-    memories = records.get("memories")
-    if not isinstance(memories, list):
-        return records
-    return {**records, "memories": [_upgrade_part(part) for part in memories]}
+    upgraded = dict(records)
+    if isinstance(memories := records.get("memories"), list):
+        upgraded["memories"] = [_upgrade_part(part) for part in memories]
+    if isinstance(conversations := records.get("conversations"), list):
+        upgraded["conversations"] = [_upgrade_conversation(part) for part in conversations]
+    return upgraded
+
+
+def _upgrade_conversation(part: Any) -> Any:
+    if not isinstance(part, dict):
+        return part
+    upgraded = dict(part)
+    if isinstance(conversation := part.get("conversation"), dict):
+        upgraded["conversation"] = {"key": "", "revision": 0, **conversation}
+    if isinstance(messages := part.get("messages"), list):
+        upgraded["messages"] = [
+            {"payload": None, **message} if isinstance(message, dict) else message
+            for message in messages
+        ]
+    return upgraded
 
 
 def _upgrade_part(part: Any) -> Any:

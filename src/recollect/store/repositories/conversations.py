@@ -7,12 +7,14 @@ from recollect.domain.conversation import Conversation, Pin, Summary
 from recollect.store.database_connection import pair_shape, record_shape
 from recollect.store.repositories.repository import LATEST, Repository, field_values
 
-_CONVERSATION = "id agent_id project_id repo_id title metadata started_at ended_at"
+_CONVERSATION = "id agent_id project_id repo_id title key revision metadata started_at ended_at"
 _SUMMARY = "id conversation_id mode content first_position last_position tokens made_by created_at"
 _conversation = record_shape(Conversation, _CONVERSATION)
 _open_conversation = pair_shape(Conversation, _CONVERSATION, datetime | None)
 _summary = record_shape(Summary, _SUMMARY)
 _pin = record_shape(Pin, "id conversation_id kind content active pinned_at")
+
+LAST_CHARACTER = "\U0010ffff"  # texts with a prefix are between it and it with this character
 
 
 class ConversationRepository(Repository):
@@ -38,6 +40,7 @@ class ConversationRepository(Repository):
         *,
         project_id: str | None = None,
         before: datetime | None = None,
+        key_prefix: str = "",
         limit: int,
         offset: int = 0,
     ) -> list[Conversation]:
@@ -48,9 +51,23 @@ class ConversationRepository(Repository):
             agent_id=agent_id,
             project_id=project_id,
             before=before or LATEST,
+            first_key=key_prefix,
+            last_key=key_prefix + LAST_CHARACTER,
             limit=limit,
             offset=offset,
         )
+
+    def with_key(self, key: str, agent_id: str | None) -> Conversation | None:
+        """Return the conversation that an agent, or nobody, has under that key, or None."""
+        return self._first(_conversation, "with_key", key=key, agent_id=agent_id)
+
+    def advance_revision(self, conversation_id: str) -> None:
+        """Add one to the revision of a conversation whose messages change."""
+        self._run("advance_revision", id=conversation_id)
+
+    def release_key(self, conversation_id: str) -> None:
+        """Take the key from a conversation, so that another one may have it."""
+        self._run("release_key", id=conversation_id)
 
     def with_messages(self, agent_id: str, *, before: datetime, limit: int) -> list[Conversation]:
         """Return an agent's conversations that have messages, the latest first."""

@@ -11,7 +11,7 @@ from recollect.domain.conversation import (
     Role,
 )
 from recollect.domain.scope import ItemKind
-from recollect.store.database_connection import record_shape, value_shape
+from recollect.store.database_connection import any_json, record_shape, value_shape
 from recollect.store.repositories.repository import (
     EARLIEST,
     LATEST,
@@ -23,7 +23,7 @@ from recollect.text.token_counter import estimate_tokens
 
 _MESSAGE = """
 id conversation_id position role content parts tool_calls tool_call_id name tokens pinned summary_id
-metadata created_at
+metadata payload created_at
 """
 _message = record_shape(Message, _MESSAGE)
 _SENDS = f'"{SEND_MESSAGE}"'
@@ -49,6 +49,7 @@ class MessageRepository(IndexedRepository):
             "agent_id": conversation.agent_id,
             "conversation_id": conversation.id,
             "tool_calls": message.tool_calls or None,
+            "payload": None if message.payload is None else any_json(message.payload),
         }
         self._run("add_message", **fields)
         tool_calls, parts = _as_json(message.tool_calls), _as_json(message.parts)
@@ -126,6 +127,13 @@ class MessageRepository(IndexedRepository):
         """Return how many messages a conversation has, and how many are in context."""
         total, in_context = self._rows("count", conversation_id=conversation_id)[0]
         return total, in_context
+
+    def delete(self, message: Message) -> None:
+        """Delete one message and remove it from the index."""
+        tool_calls, parts = _as_json(message.tool_calls), _as_json(message.parts)
+        if is_searchable(message.content, tool_calls, parts):
+            self._index.remove(message.id, indexed_text(message.content, tool_calls, parts))
+        self._run("delete_message", id=message.id)
 
     def delete_some(self, conversation_id: str, *, rows: int, chars: int) -> tuple[int, int]:
         """Delete the first messages of a conversation; return how many, and their characters."""

@@ -25,7 +25,7 @@ from recollect.text.fingerprint import fingerprint
 
 # table: its key, and its columns with text.
 COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "messages": (("id",), ("content", "parts", "tool_calls", "metadata")),
+    "messages": (("id",), ("content", "parts", "tool_calls", "metadata", "payload")),
     "summaries": (("id",), ("content",)),
     "pins": (("id",), ("content",)),
     "conversations": (("id",), ("title", "metadata")),

@@ -42,6 +42,7 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "agents": (("name",),),
     "blocks": (("scope", "label", "owner_id"),),
     "agent_blocks": (("agent_id", "label"),),
+    "conversations": (("agent_id", "key"),),
     "skills": (("project_id", "origin", "path", "sha256", "name"),),
     "files": (("project_id", "path"),),
     "sources": (("sha256", "kind"),),

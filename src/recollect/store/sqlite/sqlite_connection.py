@@ -154,6 +154,8 @@ def _row_parser(shape: RowShape[T]) -> Callable[[Row], T] | None:
 
 def _column_parser(hint: Any) -> Callable[[Any], Any] | None:
     """Return the function that converts a column to a value of that type, or None."""
+    if hint is Any:
+        return lambda text: None if text is None else json.loads(text)
     if NoneType in get_args(hint):
         [inner] = [option for option in get_args(hint) if option is not NoneType]
         parse = _column_parser(inner)

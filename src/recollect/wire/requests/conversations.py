@@ -1,24 +1,47 @@
 """Requests for conversations, their messages, pins and summaries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from pydantic import BeforeValidator, ValidationInfo
+
 from recollect.domain import conversation as domain
+from recollect.domain import limits
+from recollect.errors import InvalidInput
 from recollect.wire import fields
 from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
+from recollect.wire.to_json import to_json
 
 MAX_MESSAGES = 10_000  # in one request
 RoleName = Annotated[domain.Role, fields.member(domain.Role, "role")]
+ConversationKey = Annotated[str, fields.text(limits.MAX_KEY)]
 PageSize = Annotated[int, fields.whole_number(1, MAX_MESSAGES)]
 
 
+def _message_list(value: object, info: ValidationInfo) -> Any:
+    """Return a list of messages as JSON; their payloads stay exactly as they are."""
+    if not isinstance(value, Sequence) or not all(isinstance(item, Mapping) for item in value):
+        raise InvalidInput("messages must be a list, each message a dict of what `append` takes")
+    return [
+        {
+            name: fields.exact_json(item, info) if name == "payload" else to_json(item, name=name)
+            for name, item in message.items()
+        }
+        for message in value
+    ]
+
+
+MessageList = Annotated[list[dict[str, Any]], BeforeValidator(_message_list)]
+
+
 class StartConversationRequest(VerbRequest[domain.Conversation], route="POST /conversations"):
-    """Start a conversation; an agent with a new name is created."""
+    """Start a conversation, or return the one that the agent has under *key*."""
 
     agent: fields.Id | None = None
     project: fields.Place | None = None
     repo: fields.Place | None = None
+    key: ConversationKey = ""
     title: fields.Text = ""
     metadata: fields.Json = None
     started_at: fields.Moment | None = None
@@ -32,12 +55,33 @@ class GetConversationRequest(
     conversation: fields.Id
 
 
+class FindConversationRequest(
+    VerbRequest[domain.Conversation | None], route="GET /conversation-keys/{key}"
+):
+    """Return the conversation that an agent, or nobody, has under *key*; None if there is none."""
+
+    key: ConversationKey
+    agent: fields.Id | None = None
+
+
+class ForkConversationRequest(
+    VerbRequest[domain.Conversation], route="POST /conversations/{conversation}/fork"
+):
+    """Copy a conversation up to the message *at*, or all of it, to a new one."""
+
+    conversation: fields.Id
+    at: fields.Id | None = None
+    key: ConversationKey = ""
+    title: fields.Text | None = None
+
+
 class ListConversationsRequest(VerbRequest[list[domain.Conversation]], route="GET /conversations"):
     """Return conversations, newest first."""
 
     agent: fields.Id | None = option(None, "Only of this agent.")
     project: fields.Place | None = option(None, "Only in this project.")
     before: fields.Moment | None = option(None, "Only those started before then (2026-05-08).")
+    key_prefix: ConversationKey = option("", "Only those whose key begins so.")
     limit: fields.Limit = option(50, "How many at most.")
     offset: fields.Offset = option(0, "How many to skip.")
 
@@ -92,6 +136,8 @@ class AppendMessageRequest(
     name: fields.Text = ""
     tokens: fields.Offset | None = None
     pinned: fields.Flag = False
+    payload: fields.ExactJson = None
+    expected_revision: fields.Position | None = None
 
 
 class AppendMessagesRequest(
@@ -100,7 +146,30 @@ class AppendMessagesRequest(
     """Append several messages, all or none; each a dict of what `append` takes."""
 
     conversation: fields.Id
-    messages: fields.Json
+    messages: MessageList
+    expected_revision: fields.Position | None = None
+
+
+class GetMessageRequest(VerbRequest[domain.Message], route="GET /messages/{message}"):
+    """Return one message."""
+
+    message: fields.Id
+
+
+class DeleteMessageRequest(VerbRequest[domain.Message], route="DELETE /messages/{message}"):
+    """Delete one message and return it."""
+
+    message: fields.Id
+    expected_revision: fields.Position | None = None
+
+
+class PopMessageRequest(
+    VerbRequest[domain.Message | None], route="POST /conversations/{conversation}/pop"
+):
+    """Delete the last message of a conversation and return it; None if there is none."""
+
+    conversation: fields.Id
+    expected_revision: fields.Position | None = None
 
 
 class AddMessageRequest(VerbRequest[domain.Message], route="POST /agents/{agent}/messages"):

@@ -1,36 +1,46 @@
 -- add_conversation: a new one
-INSERT INTO conversations (id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at)
-VALUES (:id, :agent_id, :project_id, :repo_id, :title, :metadata, :started_at, :ended_at);
+INSERT INTO conversations (id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at)
+VALUES (:id, :agent_id, :project_id, :repo_id, :title, :key, :revision, :metadata, :started_at, :ended_at);
 
 -- set_conversation: its title, metadata and end
 UPDATE conversations SET title = :title, metadata = :metadata, ended_at = :ended_at WHERE id = :id;
 
+-- advance_revision: its messages changed
+UPDATE conversations SET revision = revision + 1 WHERE id = :id;
+
+-- release_key: another one may have its key
+UPDATE conversations SET key = '' WHERE id = :id;
+
+-- with_key: the one that an agent, or nobody, has under that key
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at FROM conversations
+ WHERE key = :key AND coalesce(agent_id, '') = coalesce(:agent_id, '') AND key <> '' AND id NOT IN hidden_conversations;
+
 -- conversation: by id
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at FROM conversations
  WHERE id = :id AND id NOT IN hidden_conversations;
 
 -- conversations_of_agent: the latest first, before a moment
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at FROM conversations
  WHERE agent_id = :agent_id AND (:project_id IS NULL OR project_id = :project_id
         OR project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id)) AND started_at < :before
-   AND id NOT IN hidden_conversations
+   AND key >= :first_key AND key <= :last_key AND id NOT IN hidden_conversations
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
 -- conversations: of all agents, the latest first, before a moment
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at FROM conversations
  WHERE (:project_id IS NULL OR project_id = :project_id
         OR project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id)) AND started_at < :before
-   AND id NOT IN hidden_conversations
+   AND key >= :first_key AND key <= :last_key AND id NOT IN hidden_conversations
  ORDER BY started_at DESC, id DESC LIMIT :limit OFFSET :offset;
 
 -- with_messages: of an agent, those with messages, the latest first, before a moment
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at FROM conversations c
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at FROM conversations c
  WHERE agent_id = :agent_id AND started_at < :before AND id NOT IN hidden_conversations
    AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id)
  ORDER BY started_at DESC, id DESC LIMIT :limit;
 
 -- latest_open: the latest open one of an agent that was begun that way, and the time of its last message
-SELECT id, agent_id, project_id, repo_id, title, metadata, started_at, ended_at,
+SELECT id, agent_id, project_id, repo_id, title, key, revision, metadata, started_at, ended_at,
        (SELECT created_at FROM messages m WHERE m.conversation_id = c.id ORDER BY position DESC LIMIT 1)
   FROM conversations c
  WHERE agent_id = :agent_id AND ended_at IS NULL AND metadata ->> 'begun_by' = :begun_by

@@ -1,42 +1,42 @@
 -- add_message: at the end of its conversation
 INSERT INTO messages (id, conversation_id, agent_id, position, role, content, parts, tool_calls, tool_call_id, name,
-                      tokens, pinned, metadata, created_at)
+                      tokens, pinned, metadata, payload, created_at)
 VALUES (:id, :conversation_id, :agent_id, :position, :role, :content, :parts, :tool_calls, :tool_call_id, :name,
-        :tokens, :pinned, :metadata, :created_at);
+        :tokens, :pinned, :metadata, :payload, :created_at);
 
 -- next_position: after the last message of a conversation
 SELECT coalesce(max(position) + 1, 0) FROM messages WHERE conversation_id = :conversation_id;
 
 -- messages: by their ids, given as a JSON list
 SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens,
-       m.pinned, m.summary_id, m.metadata, m.created_at
+       m.pinned, m.summary_id, m.metadata, m.payload, m.created_at
   FROM json_each(:ids) j CROSS JOIN messages m ON m.id = j.value
  WHERE m.conversation_id NOT IN hidden_conversations ORDER BY j.key;
 
 -- page: of a conversation, in order, from a position on
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages WHERE conversation_id = :conversation_id AND position >= :start ORDER BY position LIMIT :limit;
 
 -- openings: the first messages of some conversations, given as a JSON list of ids
-SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens, m.pinned, m.summary_id, m.metadata, m.created_at
+SELECT m.id, m.conversation_id, m.position, m.role, m.content, m.parts, m.tool_calls, m.tool_call_id, m.name, m.tokens, m.pinned, m.summary_id, m.metadata, m.payload, m.created_at
   FROM json_each(:ids) j CROSS JOIN messages m
     ON m.id IN (SELECT id FROM messages WHERE conversation_id = j.value ORDER BY position LIMIT :limit)
  ORDER BY j.key, m.position;
 
 -- page_back: of a conversation, before a position, the last first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages WHERE conversation_id = :conversation_id AND position < :before ORDER BY position DESC LIMIT :limit;
 
 -- in_context: of a conversation, in order: those that no summary replaces
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position;
 
 -- in_context_from: the same, from a position on, up to a limit
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL AND position >= :start
  ORDER BY position LIMIT :limit;
 
@@ -48,12 +48,12 @@ SELECT content FROM messages WHERE conversation_id = :conversation_id AND summar
 
 -- in_context_back: the same, the last first, up to a limit
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL ORDER BY position DESC LIMIT :limit;
 
 -- of_agent: in a time range, the latest first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND conversation_id NOT IN hidden_conversations
@@ -69,7 +69,7 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
 
 -- of_conversation: in a time range, the latest first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
-       metadata, created_at
+       metadata, payload, created_at
   FROM messages
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
@@ -94,6 +94,9 @@ UPDATE messages SET summary_id = :summary_id WHERE id IN (SELECT value FROM json
 -- count: of a conversation: all, and those in context
 SELECT (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id),
        (SELECT count(*) FROM messages WHERE conversation_id = :conversation_id AND summary_id IS NULL);
+
+-- delete_message: one
+DELETE FROM messages WHERE id = :id;
 
 -- texts: of a conversation, to delete it and to remove it from the index
 SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :conversation_id ORDER BY position;

@@ -15,14 +15,15 @@ SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(:ids))
    AND conversation_id IN (SELECT value FROM json_each(:conversation_ids));
 
 -- messages: keys and texts of all rows
-SELECT id, content, parts, tool_calls, metadata FROM messages;
+SELECT id, content, parts, tool_calls, metadata, payload FROM messages;
 
 -- messages_row: the texts of one row
-SELECT content, parts, tool_calls, metadata FROM messages WHERE id = :id;
+SELECT content, parts, tool_calls, metadata, payload FROM messages WHERE id = :id;
 
 -- set_messages: other texts in one row; NULL: the text stays
 UPDATE messages SET content = coalesce(:content, content), parts = coalesce(:parts, parts),
-       tool_calls = coalesce(:tool_calls, tool_calls), metadata = coalesce(:metadata, metadata)
+       tool_calls = coalesce(:tool_calls, tool_calls), metadata = coalesce(:metadata, metadata),
+       payload = coalesce(:payload, payload)
  WHERE id = :id;
 
 -- summaries: keys and texts of all rows
