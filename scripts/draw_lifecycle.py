@@ -13,6 +13,7 @@ from recollect.domain.change import ChangeKind
 from recollect.domain.lifecycle import MOVES
 from recollect.domain.memory import Status
 
+CREATED = (Status.STATED, Status.INBOX, Status.ACTIVE)
 PAGE = Path(__file__).parent.parent / "docs" / "how-it-works" / "learning-pipeline.md"
 DRAWING = re.compile(r"(?<=```mermaid\n)stateDiagram-v2\n.*?(?=```)", re.DOTALL)
 
@@ -28,7 +29,7 @@ def drawing() -> str:
         f"    {before} --> {after}: {', '.join(sorted(names))}"
         for (before, after), names in sorted(kinds.items(), key=lambda item: _order(item[0]))
     ]
-    created = [f"    [*] --> {status}: created" for status in (Status.INBOX, Status.ACTIVE)]
+    created = [f"    [*] --> {status}: created" for status in CREATED]
     return "\n".join(["stateDiagram-v2", *created, *arrows, ""])
 
 

@@ -168,7 +168,7 @@ def test_the_drawing_of_the_lifecycle_is_its_table() -> None:
     [drawing] = draw_lifecycle.DRAWING.findall(draw_lifecycle.PAGE.read_text(encoding="utf-8"))
 
     assert drawing == draw_lifecycle.drawing()
-    assert drawing.count("-->") == 15
+    assert drawing.count("-->") == 19
 
 
 def test_every_setting_is_described() -> None:

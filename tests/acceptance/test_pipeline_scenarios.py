@@ -34,7 +34,8 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
     raw = candidates(rec)
     rec.drain()
     [candidate] = candidates(rec, types=["profile"])  # and the record of the session
-    unseen = rec.search("live in Porto", project="home", types=["profile"])
+    durable = rec.search("live in Porto", project="home", statuses=["active"])
+    [said] = rec.search("live in Porto", project="home")
     rec.promote(candidate.id)
     [seen] = rec.search("live in Porto", project="home", types=["profile"])
 
@@ -43,7 +44,9 @@ def test_4_an_imported_conversation_stays_raw_until_captured_then_inbox_then_may
     assert raw == []
     assert candidate.status is Status.INBOX
     assert candidate.evidence[0].quote == "I live in Porto and I prefer short answers."
-    assert unseen == []
+    assert durable == []
+    assert not said.memory.is_reviewed
+    assert "not reviewed" in said.explanation
     assert seen.memory.id == candidate.id
     assert rec.captures.get(event.id).state is EventState.DONE
 

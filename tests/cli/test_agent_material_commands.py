@@ -314,7 +314,7 @@ def test_a_session_that_is_found_is_shown_by_what_was_asked_in_it(run: Run, tmp_
     path.write_text(json.dumps(messages))
     output_of(run("capture", str(path), "--work"))
 
-    shown = output_of(run("search", "walnut importer"))
+    shown = output_of(run("search", "walnut importer in the last session"))
 
     assert "Session (" in shown
     assert "Asked: Why does the walnut importer drop rows?" in shown

@@ -19,13 +19,16 @@ LATER = START + timedelta(hours=1)
 
 # Written out again on purpose: a change of the table must be made twice, by someone who means it.
 MADE = {
+    ("promoted", "stated", "active"),
     ("promoted", "inbox", "active"),
     ("promoted", "superseded", "active"),
     ("promoted", "contradicted", "active"),
     ("promoted", "archived", "active"),
+    ("rejected", "stated", "archived"),
     ("rejected", "inbox", "archived"),
     ("merged", "inbox", "archived"),
     ("merged", "inbox", "superseded"),
+    ("superseded", "stated", "superseded"),
     ("superseded", "inbox", "superseded"),
     ("superseded", "active", "superseded"),
     ("superseded", "contradicted", "superseded"),

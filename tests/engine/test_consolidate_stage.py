@@ -47,8 +47,9 @@ def say(
 
 
 def facts(rec: LocalRecollect, *statuses: Status) -> list[Memory]:
-    """Return what is kept besides episodes, oldest first."""
-    every = rec.memories.list(everywhere=True, statuses=list(statuses or Status), limit=1_000)
+    """Return what is kept besides episodes and statements that are not proposed, oldest first."""
+    kept = statuses or [status for status in Status if status is not Status.STATED]
+    every = rec.memories.list(everywhere=True, statuses=list(kept), limit=1_000)
     return sorted((one for one in every if one.type != "episode"), key=lambda one: one.id)
 
 

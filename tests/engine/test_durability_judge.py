@@ -61,7 +61,8 @@ def probability(text: str) -> float:
 
 def statements_in(text: str, voice: Voice = Voice.USER) -> list[str]:
     turns = [SourceTurn(0, len(text), voice, "", START)]
-    return [found.content for found in find_statements(text, turns, ExtractionMode())]
+    found = find_statements(text, turns, ExtractionMode())
+    return [statement.content for statement in found if statement.is_proposed]
 
 
 def test_most_of_what_lasts_is_proposed_in_any_language() -> None:

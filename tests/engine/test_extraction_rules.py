@@ -26,8 +26,9 @@ SUMMARY = ExtractionMode(states_everything=True, reported=True)
 def statements_in(
     text: str, *, voice: Voice = Voice.USER, mode: ExtractionMode = TALK
 ) -> list[ExtractedStatement]:
-    """Return the statements extracted from one message."""
-    return list(find_statements(text, [SourceTurn(0, len(text), voice, "", START)], mode))
+    """Return the statements of one message that are proposed."""
+    found = find_statements(text, [SourceTurn(0, len(text), voice, "", START)], mode)
+    return [statement for statement in found if statement.is_proposed]
 
 
 def only_statement(text: str) -> ExtractedStatement:

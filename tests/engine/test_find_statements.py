@@ -31,8 +31,9 @@ SUMMARY = ExtractionMode(states_everything=True, reported=True)
 def statements_in(
     text: str, *, voice: Voice = Voice.USER, mode: ExtractionMode = TALK, at: datetime = START
 ) -> list[ExtractedStatement]:
-    """Return what is found in one message."""
-    return list(find_statements(text, [SourceTurn(0, len(text), voice, "", at)], mode))
+    """Return what is proposed of one message."""
+    found = find_statements(text, [SourceTurn(0, len(text), voice, "", at)], mode)
+    return [statement for statement in found if statement.is_proposed]
 
 
 def only_statement(text: str, *, mode: ExtractionMode = TALK) -> ExtractedStatement:

@@ -807,6 +807,7 @@ def test_a_correction_does_not_take_the_place_of_the_record_of_a_session(
     assert Counter((one.type, one.status) for one in found) == {
         ("episode", "active"): 2,
         ("project", "inbox"): 1,  # it was said once, and puts right nothing that is active
+        ("profile", "stated"): 1,
     }
 
 

@@ -348,7 +348,7 @@ def test_captured_once_more_it_is_a_candidate_that_waits_for_a_person(
 
     assert again.id != first.id  # the source was changed, so this is other material
     assert with_word(rec).status is Status.INBOX
-    assert rec.search(f"{WORD} dog", project="site", types=["profile"]) == []
+    assert rec.search(f"{WORD} dog", project="site", statuses=["active"]) == []
     assert quotes_stand(rec)
 
 

@@ -215,7 +215,7 @@ def test_samples_of_real_programs_come_in(
 
     assert {step.outcome for step in steps} == {FileOutcome.TAKEN}
     assert sum(step.conversations for step in steps) > 0
-    assert {status for _, status, _ in once} <= {"inbox", "superseded", "archived"}
+    assert {status for _, status, _ in once} <= {"stated", "inbox", "superseded", "archived"}
     assert everything(rec) == once
     assert {step.outcome for step in again} == {FileOutcome.UNCHANGED}
 

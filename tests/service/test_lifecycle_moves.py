@@ -18,6 +18,21 @@ def candidate(rec: LocalRecollect, text: str = "The backup runs on host atlas.")
     return rec.ingest(text, project="site", status="inbox").id
 
 
+def statement(rec: LocalRecollect) -> str:
+    """Return a sentence of a session that is not worth a review."""
+    talk = [{"role": "user", "content": "Thanks, the upload of the photos worked after lunch."}]
+    rec.capture_session(talk, project="site")
+    rec.drain()
+    [stated] = rec.memories.list(project="site", statuses="stated")
+    return stated.id
+
+
+def edit_statement(rec: LocalRecollect) -> str:
+    memory_id = statement(rec)
+    rec.memories.edit(memory_id, content="The upload of the photos worked.")
+    return memory_id
+
+
 def rival(rec: LocalRecollect, status: str) -> tuple[str, str]:
     """Return a candidate that contradicts a memory of that status, and that memory."""
     other = candidate(rec, "The backup runs on host hermes.")
@@ -83,10 +98,13 @@ def merge_lesser(rec: LocalRecollect) -> str:
 
 WRITERS: dict[Triple, Callable[[LocalRecollect], str]] = {
     ("promoted", "inbox", "active"): lambda rec: rec.promote(candidate(rec)).id,
+    ("promoted", "stated", "active"): lambda rec: rec.promote(statement(rec)).id,
     ("promoted", "superseded", "active"): promote_from("superseded"),
     ("promoted", "contradicted", "active"): promote_from("contradicted"),
     ("promoted", "archived", "active"): promote_from("archived"),
     ("rejected", "inbox", "archived"): lambda rec: rec.reject(candidate(rec)).id,
+    ("rejected", "stated", "archived"): lambda rec: rec.reject(statement(rec)).id,
+    ("superseded", "stated", "superseded"): edit_statement,
     ("merged", "inbox", "archived"): merge_duplicate,
     ("merged", "inbox", "superseded"): merge_lesser,
     ("superseded", "inbox", "superseded"): supersede("inbox"),

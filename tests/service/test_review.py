@@ -151,7 +151,7 @@ def test_undo_takes_back_what_the_policy_did_too(rec: LocalRecollect) -> None:
     [decision] = rec.memories.list(project="site", types=["decision"])
 
     assert rec.undo(decision.id).status is Status.INBOX
-    assert rec.search("Postgres robust", project="site", types=["decision"]) == []
+    assert rec.search("Postgres robust", project="site", statuses=["active"]) == []
 
 
 def test_undo_makes_nothing_fresher_than_it_was(rec: LocalRecollect, clock: FakeClock) -> None:

@@ -1,7 +1,8 @@
 """
 A statement found by the extractor: its text, its place in the source and the rule that found it.
 
-It is stored as a memory with status `inbox`. The extraction rules are in engine/extract.
+It is stored as a memory with status `inbox`, or `stated` if it is not proposed for review. The
+extraction rules are in engine/extract.
 """
 
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ class ExtractedStatement:
     rationale: str = ""
     alternatives: tuple[str, ...] = ()
     flags: tuple[StatementFlag, ...] = ()
+    is_proposed: bool = True  # False: found by search as something that was said, nothing more
 
     @property
     def voice(self) -> Voice:

@@ -20,18 +20,22 @@ Move = tuple[Status, Status]
 MOVES: dict[ChangeKind, frozenset[Move]] = {
     ChangeKind.PROMOTED: frozenset(
         {
+            (Status.STATED, Status.ACTIVE),
             (Status.INBOX, Status.ACTIVE),
             (Status.SUPERSEDED, Status.ACTIVE),
             (Status.CONTRADICTED, Status.ACTIVE),
             (Status.ARCHIVED, Status.ACTIVE),
         }
     ),
-    ChangeKind.REJECTED: frozenset({(Status.INBOX, Status.ARCHIVED)}),
+    ChangeKind.REJECTED: frozenset(
+        {(Status.STATED, Status.ARCHIVED), (Status.INBOX, Status.ARCHIVED)}
+    ),
     ChangeKind.MERGED: frozenset(
         {(Status.INBOX, Status.ARCHIVED), (Status.INBOX, Status.SUPERSEDED)}
     ),
     ChangeKind.SUPERSEDED: frozenset(
         {
+            (Status.STATED, Status.SUPERSEDED),
             (Status.INBOX, Status.SUPERSEDED),
             (Status.ACTIVE, Status.SUPERSEDED),
             (Status.CONTRADICTED, Status.SUPERSEDED),

@@ -27,14 +27,17 @@ class MemoryType(StrEnum):
 
 
 class Status(StrEnum):
-    """The status of a memory, from candidate to history."""
+    """The status of a memory, from something that was said to history."""
 
+    STATED = "stated"  # said by the user and not proposed: found by search, not in the inbox
     INBOX = "inbox"
     ACTIVE = "active"
     SUPERSEDED = "superseded"
     CONTRADICTED = "contradicted"
     ARCHIVED = "archived"
 
+
+UNREVIEWED = frozenset({Status.STATED, Status.INBOX})  # neither a person nor a policy accepted it
 
 # After this long without confirmation a memory of the type counts as half as fresh.
 HALF_LIFE: dict[MemoryType, timedelta] = {
@@ -87,6 +90,11 @@ class Memory:
             agent_id=self.agent_id,
             session_id=self.session_id,
         )
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether a person or a policy has decided about it."""
+        return self.status not in UNREVIEWED
 
     @property
     def labelled_content(self) -> str:

@@ -13,11 +13,14 @@ from typing import Any
 from recollect.domain.change import Change
 from recollect.domain.link import Link
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
+from recollect.domain.transcript import Voice
 
 # A contradicted fact stays visible, marked as such.
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
+SESSION_RECORD_RULE = "episode"  # of the record that the engine makes of a session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +37,21 @@ class Filters:
     any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
+    # Of what nobody reviewed, only what the user typed, to the agent that asks or to none.
+    only_typed: bool = False
+    session_records: bool = True  # also the records of whole sessions
+    agent_id: str | None = None  # the agent that asks; None: whatever agent was told
     # An agent's memory of a project is visible to that agent in that project only; None: anywhere.
     agent_projects: frozenset[str] | None = None
 
-    def seen_by(self, viewer: Viewer) -> "Filters":
-        """Return these filters, without an agent's memories of projects the viewer is not in."""
-        return replace(self, agent_projects=viewer.project_ids)
+    def seen_by(self, viewer: Viewer, *, single_user: bool = False) -> "Filters":
+        """
+        Return these filters, without an agent's memories of projects the viewer is not in.
+
+        Unless all agents serve one user, unreviewed statements to other agents are left out too.
+        """
+        agent_id = None if single_user else viewer.agent_id
+        return replace(self, agent_projects=viewer.project_ids, agent_id=agent_id)
 
     def violation(self, memory: Memory) -> tuple[str, str] | None:
         """Return the first filter a memory does not pass, and a sentence that says why."""
@@ -54,6 +66,10 @@ class Filters:
             return "tags", f"It lacks the tag {', '.join(sorted(missing))}."
         if self.any_tags and not self.any_tags & tags:
             return "tags", f"It has none of the tags {', '.join(sorted(self.any_tags))}."
+        if not self.session_records and memory.provenance.rule == SESSION_RECORD_RULE:
+            return "type", "It is the record of a session; this search does not ask about the past."
+        if self.only_typed and not self._admits_unreviewed(memory):
+            return "status", "It is not reviewed, and the user did not type it to this agent."
         if not self.admits_project_of(memory):
             return "project", "Its agent was told it in a project this search is not made from."
         observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
@@ -62,6 +78,15 @@ class Filters:
         if self.until is not None and memory.observed_at > self.until:
             return "time", f"{observed}, after the requested time range."
         return None
+
+    def _admits_unreviewed(self, memory: Memory) -> bool:
+        """Return False for unreviewed text that the user did not type to this agent."""
+        if memory.is_reviewed:
+            return True
+        origin = memory.provenance
+        if origin.voice is not Voice.USER or StatementFlag.INSTRUCTION in origin.flags:
+            return False
+        return memory.agent_id is None or self.agent_id in (None, memory.agent_id)
 
     def admits_project_of(self, memory: Memory) -> bool:
         """Return False for an agent's memory of a project that the viewer is not in."""

@@ -26,6 +26,7 @@ MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in pas
 
 # Order of equally relevant memories: too little to put a weak one before a strong one.
 SECONDARY_WEIGHT = 0.02  # of scope, of recency and of confidence, each
+UNREVIEWED_FACTOR = 0.97  # on the relevance of what nobody reviewed: after a reviewed equal
 OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 
 # Threshold: chosen on one half of the unrelated questions, confirmed on the other; but

@@ -105,7 +105,7 @@ def rank_memories(
     threshold = Threshold.for_candidates(result, query.text, has_documents=True)
     signals = index_signals(candidates, result.similarity_stats)
     relevances = [
-        relevance * (1.0 if candidate.reached == "visible" else constants.OTHER_PROJECT_FACTOR)
+        relevance * _trust_factor(candidate)
         for candidate, relevance in zip(candidates, fuse(candidates, signals), strict=True)
     ]
     memories = rank(
@@ -118,6 +118,12 @@ def rank_memories(
     memories = time_ranking.reorder(memories)
     closest = None if memories else threshold.closest(candidates)
     return RankedMemories(memories, threshold, closest)
+
+
+def _trust_factor(candidate: Candidate) -> float:
+    """Return how far the relevance of a candidate counts, by its origin and its review."""
+    factor = 1.0 if candidate.reached == "visible" else constants.OTHER_PROJECT_FACTOR
+    return factor if candidate.record.is_reviewed else factor * constants.UNREVIEWED_FACTOR
 
 
 def _merge(candidates: list[Candidate], others: Sequence[Candidate]) -> list[Candidate]:

@@ -238,8 +238,11 @@ def _describe_origin(candidate: Candidate) -> str:
         return "of another project, linked to this one"
     if candidate.reached == "relevant":
         return "of another project, shown because it clearly answers the question"
-    assert candidate.record.owner is not None
-    return f"{candidate.record.owner.scope} memory"
+    record = candidate.record
+    assert record.owner is not None
+    if not record.is_reviewed and record.at is not None:
+        return f"said on {record.at:%Y-%m-%d}, not reviewed"
+    return f"{record.owner.scope} memory"
 
 
 def _describe_confidence(candidate: Candidate) -> str:

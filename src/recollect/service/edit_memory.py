@@ -23,7 +23,7 @@ from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 from recollect.wire.requests.memories import EditMemoryRequest
 
-EDITABLE = frozenset({Status.ACTIVE, Status.INBOX, Status.CONTRADICTED})
+EDITABLE = frozenset({Status.ACTIVE, Status.STATED, Status.INBOX, Status.CONTRADICTED})
 COPIED_LINKS = frozenset({Relation.CONTRADICTS, Relation.APPLIES_TO, Relation.RELATED_TO})
 TEXT_FIELDS = ("content", "title", "rationale")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from recollect.domain.link import Relation
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.scope import ItemKind
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
@@ -28,7 +28,7 @@ MAX_MESSAGES = 8
 MAX_CONVERSATIONS = 2
 MAX_SOURCES = 4
 
-FORGOTTEN_STATUSES = frozenset({Status.INBOX, Status.ARCHIVED, Status.SUPERSEDED})
+FORGOTTEN_STATUSES = UNREVIEWED | {Status.ARCHIVED, Status.SUPERSEDED}
 REDACTED_TABLES = (
     "messages",
     "summaries",

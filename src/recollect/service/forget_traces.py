@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.memory import MemoryType, Status
+from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Owner, Scope
 from recollect.service.block_lookup import require_conversation
 from recollect.service.erase_deleted import request_erasure
@@ -144,12 +144,12 @@ def _forget_capture(
 
 
 def unreviewed_memories(tables: Tables, source_id: str) -> list[str]:
-    """Return the ids of the candidates and session records that rest on a source alone."""
+    """Return the ids of the unreviewed memories and session records that rest on a source alone."""
     quoting = sorted({quote.memory_id for quote in tables.sources.evidence_in(source_id)})
     return [
         memory.id
         for memory in tables.memories.get_many(quoting)
-        if memory.status is Status.INBOX or memory.type is MemoryType.EPISODE
+        if not memory.is_reviewed or memory.type is MemoryType.EPISODE
         if {quote.source_id for quote in memory.evidence} == {source_id}
     ]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.domain.memory import Memory, Status
+from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.retrieval import (
     DEFAULT_STATUSES,
     Filters,
@@ -36,6 +36,7 @@ from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector
+from recollect.text.past_query import asks_about_sessions
 from recollect.text.redact import redact
 from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
@@ -56,6 +57,16 @@ class MemoryQuery:
     everywhere: bool = False
     asked_at: datetime | None = None
     limit: int = 10
+    unreviewed: bool = False  # also what the user typed and nobody reviewed
+    session_records: bool = True  # also the records of whole sessions
+
+    @property
+    def effective_filters(self) -> Filters:
+        """The filters, with what a search adds to them if the caller does not name it."""
+        filters = replace(self.filters, session_records=self.session_records)
+        if not self.unreviewed:
+            return filters
+        return replace(filters, statuses=filters.statuses | UNREVIEWED, only_typed=True)
 
     def as_json(self) -> Mapping[str, Any]:
         """Return everything except the text, for the log and for saved views."""
@@ -91,6 +102,22 @@ def memory_query_of(request: FilterFields, query: str) -> MemoryQuery:
     return replace(inbox, query=validate.query_of(query), filters=filters)
 
 
+def search_query_of(request: FilterFields, query: str) -> MemoryQuery:
+    """
+    Return the query of a search.
+
+    Unless the request names statuses, what the user typed is found before anybody reviewed it. The
+    records of whole sessions are found only if the request names their type or asks about the past:
+    otherwise they repeat what was said there.
+    """
+    names_records = MemoryType.EPISODE in (request.types or ())
+    return replace(
+        memory_query_of(request, query),
+        unreviewed=request.statuses is None,
+        session_records=names_records or asks_about_sessions(query),
+    )
+
+
 def inbox_query_of(request: InboxFilterFields) -> MemoryQuery:
     """Return the query for the candidates that a request selects."""
     return MemoryQuery(
@@ -116,7 +143,7 @@ def _filters_of(request: InboxFilterFields) -> Filters:
 
 def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
     """Return the memories that match a query, best first, each with its explanation."""
-    return search_memories(services, memory_query_of(request, request.query))
+    return search_memories(services, search_query_of(request, request.query))
 
 
 def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
@@ -135,7 +162,7 @@ def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
 
 def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
     """Return why a search does not return a memory."""
-    query = memory_query_of(request, request.query)
+    query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
         tables = snapshot.tables
         memory = require_memory(tables, request.memory_id)
@@ -145,7 +172,7 @@ def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
 
 def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyNot:
     """Return the closest match of a query, and why the search does not return it."""
-    query = memory_query_of(request, request.query)
+    query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
         resolved = resolve_query(services, snapshot.tables, query)
         return find_why_nothing(snapshot.tables, resolved, snapshot.vector)
@@ -251,11 +278,16 @@ def resolve_query(
 ) -> ResolvedQuery:
     """Return *query* with its owners and filters; *viewer* is its place if that is known."""
     viewer = viewer or find_viewer(tables, query.place)
+    filters = query.effective_filters
+    if not query.everywhere:
+        is_unknown_agent = query.place.agent is not None and viewer.agent_id is None
+        filters = filters.seen_by(viewer, single_user=services.settings.single_user)
+        filters = replace(filters, agent_id="") if is_unknown_agent else filters
     return ResolvedQuery(
         text=query.query,
         viewer=viewer,
         owners=None if query.everywhere else visible_owners(viewer, query.scopes),
-        filters=query.filters if query.everywhere else query.filters.seen_by(viewer),
+        filters=filters,
         asked_at=query.asked_at or services.clock.now(),
         limit=query.limit,
         scopes=frozenset(Scope) if query.scopes is None else query.scopes,

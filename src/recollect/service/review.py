@@ -48,7 +48,7 @@ def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
         for memory in (require_memory(tables, candidate.id) for candidate in candidates):
             if memory.id in changed:
                 continue  # it is a duplicate of another named candidate
-            _require_inbox(memory)
+            _require_unreviewed(memory)
             others = [
                 other
                 for other in tables.memories.get_many(duplicates[memory.id])
@@ -165,7 +165,7 @@ def _reject_all(services: Services, memory_ids: Sequence[str], reason: str) -> l
     why = redact(reason).text
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
-        _require_inbox(memory)
+        _require_unreviewed(memory)
         return _reject(writer, memory, why, NO_EFFECTS)
 
     return _review_each(services, memory_ids, review)
@@ -218,10 +218,10 @@ def _review_each(services: Services, ids: Sequence[str], review: MemoryReview) -
     return services.store.write(write)
 
 
-def _require_inbox(memory: Memory) -> None:
-    if memory.status is not Status.INBOX:
+def _require_unreviewed(memory: Memory) -> None:
+    if memory.is_reviewed:
         raise IllegalTransition(
-            f"memory {memory.id} is {memory.status}; only a candidate in the inbox can be "
+            f"memory {memory.id} is {memory.status}; only a candidate or a statement can be "
             "decided. `undo` takes its last change back; `forget` removes it"
         )
 

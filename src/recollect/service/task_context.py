@@ -45,6 +45,7 @@ from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow
+from recollect.text.past_query import asks_about_sessions
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
@@ -165,7 +166,14 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         if where.project is not None or where.repo is not None:
             place = replace(place, project_id=viewer.project_id)
         blocks = tuple(visible_blocks(tables, place, viewer.linked_project_ids))
-    query = read.MemoryQuery(query=task, place=where, asked_at=request.asked_at, limit=HITS)
+    query = read.MemoryQuery(
+        query=task,
+        place=where,
+        asked_at=request.asked_at,
+        limit=HITS,
+        unreviewed=True,
+        session_records=asks_about_sessions(task),
+    )
     in_sight = frozenset(text.strip() for text in request.in_sight)
     return _ResolvedRequest(request, query, viewer, place, blocks, in_sight)
 

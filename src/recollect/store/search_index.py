@@ -71,6 +71,7 @@ class IndexedRecord:
     type: MemoryType | None = None
     confidence: float = 1.0
     role: Role | None = None  # of a message
+    is_reviewed: bool = True  # of a memory: a person or a policy accepted it
 
 
 @dataclass(frozen=True, slots=True)

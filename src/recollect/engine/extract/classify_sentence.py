@@ -1,15 +1,22 @@
 """
-Decide whether a sentence becomes a candidate, and of which type.
+Decide whether a sentence becomes a candidate or a plain statement, and of which type.
 
 First come the rules, which are exact and English: what the extraction rules describe, and
 corrections. Of a note every sentence is kept. Of everything else the learned judge of durability
 decides, in any language; what it does not keep is still kept if the user asked to remember it.
+What says something but is not worth a review is a statement: search finds it, the inbox does not
+list it.
 """
 
 from dataclasses import dataclass
 
 from recollect.domain.memory import MemoryType
-from recollect.engine.judges.durability import MIN_DURABLE, durability, durable_type
+from recollect.engine.judges.durability import (
+    MIN_DURABLE,
+    MIN_INFORMATIVE,
+    durability,
+    durable_type,
+)
 from recollect.engine.judges.sentence_features import SentenceContext, sentence_features
 from recollect.text.explicit_request import asks_to_remember
 from recollect.text.extraction_rules import matching_rule
@@ -22,6 +29,7 @@ MIN_CHARS_UNSPACED = 6  # of a sentence in a script without spaces
 NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
 CORRECTED_CONFIDENCE = 0.85  # a correction
 JUDGED = "durable"  # the rule of a statement that only the judge found
+STATED = "stated"  # the rule of a statement that is not proposed
 
 _STATEMENT_VERB = LazyPattern(
     r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
@@ -64,6 +72,7 @@ class Classification:
     rule: str
     type: MemoryType
     confidence: float
+    is_proposed: bool = True
 
 
 def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
@@ -73,7 +82,10 @@ def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classificatio
         return exact
     if mode.states_everything:
         return _note(sentence, mode)
-    return _durable(sentence) or _remember_request(sentence)
+    judged = _judged(sentence)
+    if judged is not None and judged.is_proposed:
+        return judged
+    return _remember_request(sentence) or judged
 
 
 def _by_rule(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
@@ -84,14 +96,17 @@ def _by_rule(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     return Classification(rule.name, rule.type, confidence)
 
 
-def _durable(sentence: Sentence) -> Classification | None:
-    """Classify a sentence that the judge holds to be worth remembering."""
+def _judged(sentence: Sentence) -> Classification | None:
+    """Classify a sentence by how likely it is worth remembering."""
     if not _has_enough_words(sentence.statement):
         return None
     features = sentence_features(sentence.written, sentence.normalized, None, sentence.context)
     probability = durability(features)
     if probability < MIN_DURABLE:
-        return None
+        if probability < MIN_INFORMATIVE or is_question(sentence.statement):
+            return None
+        confidence = round(probability, 3)
+        return Classification(STATED, durable_type(features), confidence, is_proposed=False)
     confidence = CORRECTED_CONFIDENCE if sentence.is_correction else round(probability, 3)
     if asks_to_remember(sentence.normalized):
         confidence = max(confidence, NOTE_CONFIDENCE)

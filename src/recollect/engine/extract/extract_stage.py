@@ -28,14 +28,17 @@ from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract.classify_sentence import JUDGED, ExtractionMode
 from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.session_episode import session_episode
+from recollect.engine.judges.durability import MIN_DURABLE
 from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
 from recollect.text.all_projects_request import asks_for_all_projects
+from recollect.text.fingerprint import fingerprint
 from recollect.text.statement_dates import upcoming_dates
 
 MAX_CANDIDATES = 300
+MAX_STATED = 3_000  # statements of a session that are not proposed: only search compares them
 LEFT_OUT = "left out"
 BATCH = 50
 LONG_SOURCE_CHARS, LONG_SOURCE_BATCH = 1_000_000, 10
@@ -105,14 +108,16 @@ def _most_confident(
         return list(statements), 0  # a note was written to be remembered
     total = count()  # counts while streaming: a long transcript has many statements
     stream = (statement for statement, _ in zip(statements, total, strict=False))
-    confident = nlargest(MAX_CANDIDATES, stream, key=_confidence_rank)
+    best = nlargest(MAX_CANDIDATES + MAX_STATED, stream, key=_confidence_rank)
+    confident = [statement for statement in best if statement.is_proposed][:MAX_CANDIDATES]
+    confident += [statement for statement in best if not statement.is_proposed][:MAX_STATED]
     return sorted(confident, key=_start_of), next(total) - len(confident)
 
 
-def _confidence_rank(statement: ExtractedStatement) -> tuple[bool, float, int]:
-    """Rank corrections and updates first, then by confidence, then the latest first."""
+def _confidence_rank(statement: ExtractedStatement) -> tuple[bool, bool, float, int]:
+    """Rank proposals first, then corrections and updates, by confidence, the latest first."""
     is_correction = not {StatementFlag.CORRECTION, StatementFlag.UPDATE}.isdisjoint(statement.flags)
-    return is_correction, statement.confidence, _start_of(statement)
+    return statement.is_proposed, is_correction, statement.confidence, _start_of(statement)
 
 
 def _start_of(statement: ExtractedStatement) -> int:
@@ -144,15 +149,32 @@ def add_candidates(
     """Write the memories of *batch* that are not stored yet, and mark them for consolidation."""
     stored = tables.memories.stored_ids([memory.id for memory in batch])
     new = [memory for memory in batch if memory.id not in stored]
+    new = _without_repeated_statements(tables, new)
     writer = AuditedWriter(tables, context.clock, ENGINE)
     writer.create_many(new, [_creation_reason(memory) for memory in new])
-    if new:
-        tables.jobs.add_unconsolidated(event_id, *(memory.id for memory in new))
-    return {"extracted": len(new)}
+    proposed = [memory.id for memory in new if memory.status is Status.INBOX]
+    if proposed:
+        tables.jobs.add_unconsolidated(event_id, *proposed)
+    return {"extracted": len(proposed), "stated": len(new) - len(proposed)}
+
+
+def _without_repeated_statements(tables: Tables, batch: list[Memory]) -> list[Memory]:
+    """Return *batch* without statements, not proposed, whose owner has the same words already."""
+    stated = [memory for memory in batch if memory.status is Status.STATED]
+    if not stated:
+        return batch
+    keys = [(fingerprint(memory.content), memory.owner) for memory in stated]
+    same_texts = tables.memories.with_fingerprints(keys)
+    repeated = {memory.id for memory, same in zip(stated, same_texts, strict=True) if same}
+    first = {key: memory.id for memory, key in reversed(list(zip(stated, keys, strict=True)))}
+    repeated |= {memory.id for memory in stated} - set(first.values())
+    return [memory for memory in batch if memory.id not in repeated]
 
 
 def _creation_reason(memory: Memory) -> str:
-    """Return why a statement was proposed, as `explain` shows it."""
+    """Return why a statement was proposed, or not, as `explain` shows it."""
+    if memory.status is Status.STATED:
+        return f"said, but not proposed (confidence {memory.confidence:.2f}, below {MIN_DURABLE})"
     if memory.provenance.rule == JUDGED:
         return f"extracted: judged worth remembering (confidence {memory.confidence:.2f})"
     return f"extracted: {memory.provenance.rule}"
@@ -173,7 +195,7 @@ def _memory(
         id=memory_id,
         type=statement.type,
         scope=scope,
-        status=Status.INBOX,
+        status=Status.INBOX if statement.is_proposed else Status.STATED,
         content=statement.content,
         title=statement.title,
         project_id=payload.get("project_id") if scope is not Scope.GLOBAL else None,

@@ -111,6 +111,8 @@ def _statement_in_sentence(
     classification = classify_sentence(sentence, mode)
     if classification is None or is_joke(text) or _NOT_A_FACT.match(text):
         return None
+    if not classification.is_proposed and utterance.turn.voice is not Voice.USER:
+        return None
     flags = content_flags(text)
     if utterance.turn.voice is Voice.USER and is_explicit_request(sentence.normalized):
         flags = (StatementFlag.EXPLICIT, *flags)
@@ -138,6 +140,7 @@ def _build_statement(
         rationale=rationale_in(content) if is_decision else "",
         alternatives=alternatives_in(content) if is_decision else (),
         flags=flags,
+        is_proposed=classification.is_proposed,
     )
 
 

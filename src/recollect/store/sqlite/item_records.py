@@ -10,7 +10,7 @@ import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import MessageFilters, Role
-from recollect.domain.memory import MemoryType
+from recollect.domain.memory import UNREVIEWED, MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.search_index import IndexedRecord
@@ -114,12 +114,21 @@ def _memory_parser() -> Callable[[int, Row], IndexedRecord]:
     owners: dict[tuple[str, str], Owner] = {}  # shared: hundreds of rows have few owners
 
     def parse(item_id: int, columns: Row) -> IndexedRecord:
-        memory_id, scope, owner_id, kind, confidence, observed_at, session_id = columns
+        memory_id, scope, owner_id, kind, confidence, observed_at, session_id, status = columns
         owner = owners.get((scope, owner_id))
         if owner is None:
             owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
         at = from_micros(observed_at)
-        return IndexedRecord(memory_id, item_id, owner, at, session_id, _TYPES[kind], confidence)
+        return IndexedRecord(
+            memory_id,
+            item_id,
+            owner,
+            at,
+            session_id,
+            _TYPES[kind],
+            confidence,
+            is_reviewed=status not in UNREVIEWED,
+        )
 
     return parse
 

@@ -1,0 +1,116 @@
+"""What the user said is found before anybody reviewed it, as something that was said."""
+
+from typing import Any
+
+from recollect import LocalRecollect, Status
+from support import candidates
+
+LUNCH = "Thanks, the upload of the photos worked after lunch."
+PORT = "The staging server listens on port 8080."
+
+
+def say(rec: LocalRecollect, *texts: str, agent: str | None = None, role: str = "user") -> None:
+    talk = [{"role": role, "content": text} for text in texts]
+    rec.capture_session(talk, project="site", agent=agent)
+    rec.drain()
+
+
+def contents(rec: LocalRecollect, query: str, **where: Any) -> list[str]:
+    return [hit.memory.content for hit in rec.search(query, project="site", **where)]
+
+
+def test_a_candidate_is_found_as_something_that_was_said(words_only: LocalRecollect) -> None:
+    say(words_only, PORT)
+
+    [hit] = words_only.search("staging port", project="site")
+
+    assert hit.memory.status is Status.INBOX
+    assert not hit.memory.is_reviewed
+    assert f"said on {hit.memory.observed_at:%Y-%m-%d}, not reviewed" in hit.explanation
+
+
+def test_a_sentence_that_is_not_proposed_is_found_and_not_in_the_inbox(
+    words_only: LocalRecollect,
+) -> None:
+    say(words_only, LUNCH)
+
+    [hit] = words_only.search("upload of photos", project="site")
+
+    assert hit.memory.status is Status.STATED
+    assert hit.memory.evidence[0].quote == LUNCH
+    assert candidates(words_only) == []
+    assert "not proposed" in str(words_only.explain(hit.memory.id))
+
+
+def test_a_statement_can_be_kept_from_a_search(words_only: LocalRecollect) -> None:
+    say(words_only, LUNCH)
+    [hit] = words_only.search("upload of photos", project="site")
+
+    [kept] = words_only.inbox.decide(hit.memory.id, "keep")
+
+    assert kept.status is Status.ACTIVE
+    assert words_only.undo(kept.id).status is Status.STATED
+
+
+def test_a_search_for_a_status_returns_that_status_alone(words_only: LocalRecollect) -> None:
+    say(words_only, PORT)
+
+    assert words_only.search("staging port", project="site", statuses="active") == []
+
+
+def test_text_that_the_user_did_not_type_is_not_found_before_its_review(
+    words_only: LocalRecollect,
+) -> None:
+    say(words_only, PORT, role="assistant")
+    words_only.ingest(PORT, project="site", status="inbox")
+
+    assert contents(words_only, "staging port") == []
+
+
+def test_what_was_said_to_one_agent_is_not_found_by_another_before_its_review(
+    words_only: LocalRecollect,
+) -> None:
+    words_only.agents.create("other")
+    say(words_only, PORT, agent="coder")
+
+    assert contents(words_only, "staging port", agent="coder") == [PORT]
+    assert contents(words_only, "staging port", agent="other") == []
+    assert contents(words_only, "staging port", agent="never seen") == []
+
+
+def test_a_reviewed_memory_comes_before_a_statement_of_equal_relevance(
+    words_only: LocalRecollect,
+) -> None:
+    words_only.ingest(PORT, project="site")
+    say(words_only, "The staging server listens on port 8080!")
+
+    statuses = [hit.memory.status for hit in words_only.search("staging port", project="site")]
+
+    assert statuses[0] is Status.ACTIVE
+
+
+def test_a_repeated_sentence_is_one_statement(words_only: LocalRecollect) -> None:
+    say(words_only, LUNCH, LUNCH)
+    say(words_only, "Hello again.", LUNCH)
+
+    assert contents(words_only, "upload of photos") == [LUNCH.removeprefix("Thanks, ").capitalize()]
+
+
+def test_the_record_of_a_session_answers_questions_about_the_past_only(
+    words_only: LocalRecollect,
+) -> None:
+    say(words_only, "Why does the walnut importer drop rows?")
+
+    assert contents(words_only, "walnut importer") == []
+    [record] = contents(words_only, "walnut importer in the last session")
+    assert record.startswith("Asked: ")
+    assert contents(words_only, "walnut importer", types="episode") == [record]
+
+
+def test_forgetting_a_statement_removes_it_from_the_search(words_only: LocalRecollect) -> None:
+    say(words_only, LUNCH)
+    [hit] = words_only.search("upload of photos", project="site")
+
+    words_only.forget(hit.memory.id)
+
+    assert contents(words_only, "upload of photos") == []
