@@ -76,6 +76,10 @@ SETTINGS = {
     "are more, connections that wait for their client are closed.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
+    "key_file": "The keys of encrypted stores, one per line. Only its owner may read the file.",
+    "keyring": "Whether keys are also looked for in the keyring of the operating system "
+    "(`pip install 'recollect[keyring]'`).",
+    "passphrase": "The passphrase of an encrypted store. Better set the variable than the file.",
     "auto_compaction": "If true, a conversation is compacted when a new message fills its window.",
     "single_user": "If true, all agents serve one user: facts told to a named agent may become "
     "global.",

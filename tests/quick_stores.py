@@ -16,8 +16,10 @@ from typing import Any
 import apsw
 import pytest
 
+from recollect.store.key_places import KeyPlaces
 from recollect.store.sqlite import connection
 from recollect.store.sqlite.store import SqliteStore
+from recollect.store.store_key import StoreKey
 from support import FakeClock
 
 
@@ -36,15 +38,15 @@ def quick_stores(folder: Path) -> Iterator[None]:
     SqliteStore(folder / "template.db", FakeClock()).close()
     template = (folder / "template.db").read_bytes()
 
-    def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
+    def open_database(path: Path, keys: KeyPlaces) -> tuple[apsw.Connection, StoreKey | None]:
         with suppress(OSError, ValueError):
-            if create and path.parent.is_dir() and not path.exists():
+            if path.parent.is_dir() and not path.exists():
                 _copy(template, path)
-        return connection.connect(path, create=create, read_only=read_only)
+        return connection.open_database(path, keys)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(apsw, "Connection", UnsyncedConnection)
-        patch.setattr("recollect.store.sqlite.store.connect", connect)
+        patch.setattr("recollect.store.sqlite.store.open_database", open_database)
         yield
 
 

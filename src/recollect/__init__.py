@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from recollect.errors import StoreDamaged as StoreDamaged
     from recollect.errors import StoreError as StoreError
     from recollect.errors import StoreFull as StoreFull
+    from recollect.errors import StoreLocked as StoreLocked
     from recollect.errors import StoreNewer as StoreNewer
     from recollect.errors import StoreReadOnly as StoreReadOnly
     from recollect.errors import StoreUnavailable as StoreUnavailable
@@ -159,8 +160,8 @@ _EXPORTS = {
         "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
         "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
         "PackageMissing RecollectError RequestRefused RevisionConflict ServerUnavailable StoreBusy "
-        "StoreClosed StoreDamaged StoreError StoreFull StoreNewer StoreReadOnly StoreUnavailable "
-        "TokenRefused TooLarge TooManyRequests"
+        "StoreClosed StoreDamaged StoreError StoreFull StoreLocked StoreNewer StoreReadOnly "
+        "StoreUnavailable TokenRefused TooLarge TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}

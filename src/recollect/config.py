@@ -48,6 +48,9 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
+    "key_file": ("RECOLLECT_KEY_FILE",),
+    "keyring": ("RECOLLECT_KEYRING",),
+    "passphrase": ("RECOLLECT_PASSPHRASE",),
     "single_user": ("RECOLLECT_SINGLE_USER",),
     "auto_compaction": ("RECOLLECT_AUTO_COMPACTION",),
 }
@@ -111,6 +114,9 @@ class Settings:
     max_connections: int = 1_000  # fewer if the operating system allows fewer open files
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
+    key_file: str = "~/.config/recollect/store.key"  # keys of encrypted stores, mode 600
+    keyring: bool = True  # look for keys in the OS keyring too; needs recollect[keyring]
+    passphrase: str = field(default="", repr=False)  # of an encrypted store; better not in a file
     single_user: bool = False  # true: facts told to a named agent may become global facts
     auto_compaction: bool = True  # compact a conversation when a message fills its window
     # Not a user setting: whether an argument or the environment chose the embedder.
@@ -133,6 +139,11 @@ class Settings:
     def db_path(self) -> Path:
         """The database file, with `~` resolved."""
         return expand_home(self.db)
+
+    @property
+    def key_file_path(self) -> Path:
+        """The file with the keys of encrypted stores, with `~` resolved."""
+        return expand_home(self.key_file)
 
     @property
     def has_explicit_embedder(self) -> bool:
@@ -187,6 +198,8 @@ def load_settings(
     values.update({name: value for name, value in arguments.items() if value is not None})
     origins |= {name: "argument" for name, value in arguments.items() if value is not None}
     values["origins"] = origins
+    if home := environ.get("XDG_CONFIG_HOME"):
+        values.setdefault("key_file", str(expand_home(home) / "recollect" / "store.key"))
     values["embedder_is_explicit"] = not explicit.isdisjoint(
         ("embedding_backend", "embedding_model")
     )

@@ -106,14 +106,18 @@ class Agents(Noun):
         """Return how many tokens each section of an agent's context window uses, with warnings."""
         return self._send(requests.GetContextWindowRequest, locals())
 
-    def export(self, agent: AgentLike, path: FilePath, *, format: str = "recollect") -> AgentExport:
+    def export(
+        self, agent: AgentLike, path: FilePath, *, format: str = "recollect", plain: bool = False
+    ) -> AgentExport:
         """
         Write an agent to one file (`.gz` compresses).
 
         The format `recollect` keeps everything; `af` is Letta's, and the notes of the result list
-        what it cannot hold.
+        what it cannot hold. The file is not encrypted: of an encrypted store it is written only if
+        *plain* is set.
         """
-        request = requests.ExportAgentRequest.of({"agent": agent, "format": format})
+        fields = {"agent": agent, "format": format, "plain": plain}
+        request = requests.ExportAgentRequest.of(fields)
         target = file_path(path)
         return replace(self._transport.download(request, target), path=str(target))
 

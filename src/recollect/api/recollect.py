@@ -291,9 +291,14 @@ class Recollect(Noun):
         """
         return self._send(requests.ForgetRequest, locals())
 
-    def export(self, path: FilePath) -> int:
-        """Write the whole store to one file (`.gz` compresses); return the number of rows."""
-        return self._transport.download(requests.ExportRequest(), file_path(path))
+    def export(self, path: FilePath, *, plain: bool = False) -> int:
+        """
+        Write the whole store to one file (`.gz` compresses); return the number of rows.
+
+        The export of an encrypted store is encrypted with its key, unless it is to be *plain*.
+        """
+        request = requests.ExportRequest.of({"plain": plain})
+        return self._transport.download(request, file_path(path))
 
     def import_(self, path: FilePath, *, trust: bool = False) -> Imported:
         """

@@ -21,6 +21,7 @@ from recollect.domain.model_usage import ModelBudget
 from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
 from recollect.service.services import Services
+from recollect.store.key_places import KeyPlaces
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
     from recollect.app.local_models import LocalModels
     from recollect.models.chat_model import ChatModel
     from recollect.models.embedder import Embedder
+
+
+def key_places(settings: Settings) -> KeyPlaces:
+    """Return where the keys of encrypted stores are looked for."""
+    return KeyPlaces(
+        key_file=settings.key_file_path,
+        uses_keyring=settings.keyring,
+        passphrase=settings.passphrase,
+    )
 
 
 class LocalRecollect(Recollect):
@@ -55,7 +65,7 @@ class LocalRecollect(Recollect):
             self._temporary = tempfile.TemporaryDirectory(prefix="recollect-")
             path = Path(self._temporary.name) / "memory.db"
         clock = clock or SystemClock()
-        self._store = SqliteStore(path, clock)
+        self._store = SqliteStore(path, clock, keys=key_places(settings))
         self._models = LazyModels(settings, self._store, embedder, chat)
         engine_context = EngineContext(
             store=self._store,

@@ -137,11 +137,14 @@ def pin(rec: LocalRecollect, *, agent: str, local: bool, off: bool, project: str
     type=click.Choice([choice.value for choice in AgentFormat]),
     help="recollect holds everything, af is Letta's format. Default: by the file's ending.",
 )
+@click.option("--plain", is_flag=True, help="Write it although the store is encrypted.")
 @with_store
-def export(rec: LocalRecollect, *, agent: str, output: str, file_format: str | None) -> Output:
+def export(
+    rec: LocalRecollect, *, agent: str, output: str, file_format: str | None, plain: bool
+) -> Output:
     """Write an agent to a file of Recollect or of Letta (.af)."""
     file_format = file_format or ("af" if output.endswith(".af") else "recollect")
-    exported = rec.agents.export(agent, output, format=file_format)
+    exported = rec.agents.export(agent, output, format=file_format, plain=plain)
 
     def lines() -> Iterator[str]:
         written = {name: count for name, count in exported.counts.items() if count}

@@ -10,6 +10,7 @@ import click
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.app.repair_store import repair_store
+from recollect.app.store_encryption import encrypted_files
 from recollect.cli.options import limit_option, with_store
 from recollect.cli.output import (
     Output,
@@ -116,10 +117,11 @@ def repair(db: str | None, *, to: Path | None) -> Output:
     The damaged file is not changed. The result names the rows that are lost or altered, by table.
     The exit code is 1 if there are any.
     """
-    path = load_settings(db=database(db)).db_path
+    settings = load_settings(db=database(db))
+    path = settings.db_path
     to = to or path.with_name(f"{path.stem}.rescued{path.suffix}")
     with show_status("Reading what can be read …"):
-        report = repair_store(path, to)
+        report = repair_store(settings, to)
         with LocalRecollect(load_settings(db=str(to))) as rec:
             problems = rec.maintenance.verify().problems
 
@@ -184,6 +186,7 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     private = os.name != "posix" or mode & 0o077 == 0
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
     free = shutil.disk_usage(path.parent).free
+    yield encryption_check(path, store.is_encrypted)
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
     yield from _health_checks(rec, store)
     yield "token counts", True, "exact for OpenAI's models" if has_tables() else ESTIMATED
@@ -191,6 +194,16 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
         yield "embedder", True, rec.models.check_embedder()
     except RecollectError as error:
         yield "embedder", False, f"{error} (search by words works without it)"
+
+
+def encryption_check(path: Path, is_store_encrypted: bool) -> tuple[str, bool, str]:
+    """Return the check of `doctor` that says what is encrypted."""
+    plain = [file.path for file in encrypted_files(path) if not file.is_encrypted]
+    if not is_store_encrypted:
+        return "encryption", True, "the store is not encrypted (recollect encrypt)"
+    if plain:
+        return "encryption", False, f"not encrypted: {', '.join(plain)}; delete or encrypt it"
+    return "encryption", True, "store, write-ahead log and copies beside it are encrypted"
 
 
 def _health_checks(rec: LocalRecollect, store: StoreStatus) -> Iterator[tuple[str, bool, str]]:

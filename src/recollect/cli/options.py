@@ -6,6 +6,7 @@ a command one option for each optional field with a description.
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from enum import Enum
 from types import NoneType
@@ -15,9 +16,12 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
-from recollect.config import expand_home, load_settings
+from recollect.config import Settings, expand_home, load_settings
+from recollect.errors import StoreLocked
+from recollect.store.key_places import wrapped_keys_file
+from recollect.store.sqlite.encryption import find_key
 
 Decorator = Callable[[Callback], Callback]
 
@@ -50,10 +54,24 @@ def with_store(command: Callback, *, creates: bool = False) -> Callback:
         if path and not creates and not expand_home(path).exists():
             message = f"there is no store at {path}; `recollect add` creates one"
             raise click.ClickException(message)
-        with errors_in_one_line(), LocalRecollect(load_settings(db=path)) as rec:
+        with errors_in_one_line(), LocalRecollect(settings_with_passphrase(path)) as rec:
             print_output(command(rec, **options))  # before the store is closed
 
     return run
+
+
+def settings_with_passphrase(db: str | None) -> Settings:
+    """Return the settings; ask for the passphrase if the store needs one and a person is there."""
+    settings = load_settings(db=db)
+    path = settings.db_path
+    if settings.passphrase or not sys.stdin.isatty() or not wrapped_keys_file(path).exists():
+        return settings
+    try:
+        find_key(path, key_places(settings))
+    except StoreLocked:
+        entered = click.prompt(f"Passphrase of {path}", hide_input=True, err=True)
+        return load_settings(db=db, passphrase=entered)
+    return settings
 
 
 def with_new_store(command: Callback) -> Callback:

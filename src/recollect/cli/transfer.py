@@ -31,15 +31,17 @@ REFUSED_SHOWN = 20
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--plain", is_flag=True, help="Do not encrypt the export of an encrypted store.")
 @with_store
-def export(rec: LocalRecollect, *, path: Path) -> Output:
+def export(rec: LocalRecollect, *, path: Path, plain: bool) -> Output:
     """
     Write the whole store to one file (.gz compresses).
 
+    The export of an encrypted store is encrypted with its key.
     Of a damaged store it writes what can be read and lists the rest; the exit code is 1 then.
     """
     with show_status("Exporting …"):
-        rows = rec.export(path)
+        rows = rec.export(path, plain=plain)
     damage = rec.damage.describe() if rec.damage else []
 
     def lines() -> Iterator[str]:

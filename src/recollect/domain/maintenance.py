@@ -76,6 +76,7 @@ class StoreStatus:
     contradictions: int  # pairs of conflicting memories
     unfinished: tuple[str, ...] = ()  # interrupted imports and deletions, as sentences
     read_only: str = ""  # why nothing can be written, '' if it can: no permission, or damage
+    is_encrypted: bool = False
 
     @property
     def junk_rate(self) -> float:

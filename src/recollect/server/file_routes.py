@@ -52,19 +52,24 @@ def file_routes() -> APIRouter:
             **options,
         )
 
-    def export(request: Request, compress: bool = False) -> Response:
+    def export(request: Request, compress: bool = False, plain: bool = False) -> Response:
         served: ServedStore = request.app.state.served
-        return _download(ExportRequest, compress, served.rec.export)
+        return _download(ExportRequest, compress, lambda path: served.rec.export(path, plain=plain))
 
     def export_agent(
-        request: Request, agent: str, format: str = "recollect", compress: bool = False
+        request: Request,
+        agent: str,
+        format: str = "recollect",
+        compress: bool = False,
+        plain: bool = False,
     ) -> Response:
         served: ServedStore = request.app.state.served
         name = path_segment.decode_segment(agent)
 
         def write(path: Path) -> AgentExport:
             # The client knows where it stores the file.
-            return replace(served.rec.agents.export(name, path, format=format), path="")
+            written = served.rec.agents.export(name, path, format=format, plain=plain)
+            return replace(written, path="")
 
         return _download(ExportAgentRequest, compress, write)
 

@@ -11,13 +11,16 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from recollect.errors import ImportRefused, InvalidInput
+
+# Returns a context with the content of an encrypted file, None if the file is not encrypted.
+Decrypt = Callable[[Path], AbstractContextManager[IO[bytes]] | None]
 
 FORMAT = 1
 MAX_END_BYTES = 64_000  # of the last line, which has the checksum
@@ -41,10 +44,10 @@ TRUSTED = FileBounds(300_000_000, 300_000_000, 10**9, 10**12, 1_100)
 UNTRUSTED = FileBounds(16_000_000, 1_000_000, 5_000_000, 4_000_000_000, 200)
 
 
-def checksum_of(path: Path) -> str:
+def checksum_of(path: Path, decrypt: Decrypt | None = None) -> str:
     """Return the checksum of an export: over all lines before the last one."""
     digest = hashlib.sha256()
-    with _open(path) as file:
+    with _open(path, decrypt) as file:
         tail = b""  # the last line, as far as it is known
         for chunk in _chunks(file, path):
             tail += chunk
@@ -56,12 +59,14 @@ def checksum_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def read_export_rows(path: Path, bounds: FileBounds) -> Iterator[Mapping[str, Any]]:
+def read_export_rows(
+    path: Path, bounds: FileBounds, decrypt: Decrypt | None = None
+) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of an export; raise `ImportRefused` if it is damaged or too large."""
     digest = hashlib.sha256()
     count = 0
     ended = False
-    for number, line in enumerate(_lines(path, bounds), start=1):
+    for number, line in enumerate(_lines(path, bounds, decrypt), start=1):
         row = _parse_row(line, number, path, bounds)
         if ended:
             raise ImportRefused(f"{path}: line {number} comes after the end; nothing was imported")
@@ -85,21 +90,20 @@ def read_export_rows(path: Path, bounds: FileBounds) -> Iterator[Mapping[str, An
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed if it is packed."""
+def _open(path: Path, decrypt: Decrypt | None) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decrypted and decompressed if it is encrypted or packed."""
     try:
         if path.exists() and not path.is_file():
             raise InvalidInput(f"cannot read {path}: it is not a regular file")
-        raw = path.open("rb")
+        raw = (decrypt and decrypt(path)) or path.open("rb")
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
-    with raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        if packed:
-            yield io.BufferedReader(gzip.GzipFile(fileobj=raw), _CHUNK_BYTES)
+    with raw as file:
+        assert isinstance(file, io.BufferedReader)
+        if file.peek(2)[:2] == b"\x1f\x8b":
+            yield io.BufferedReader(gzip.GzipFile(fileobj=file), _CHUNK_BYTES)
         else:
-            yield raw
+            yield file
 
 
 def _chunks(file: IO[bytes], path: Path) -> Iterator[bytes]:
@@ -112,10 +116,10 @@ def _chunks(file: IO[bytes], path: Path) -> Iterator[bytes]:
         raise ImportRefused(f"{path} cannot be read to its end: {error}") from error
 
 
-def _lines(path: Path, bounds: FileBounds) -> Iterator[bytes]:
+def _lines(path: Path, bounds: FileBounds, decrypt: Decrypt | None) -> Iterator[bytes]:
     size = _SizeCheck(path, bounds)
     number = 0
-    with _open(path) as file:
+    with _open(path, decrypt) as file:
         try:
             while line := file.readline(bounds.line_bytes + 1):
                 number += 1

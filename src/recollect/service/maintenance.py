@@ -86,6 +86,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         contradictions=contradictions,
         unfinished=unfinished,
         read_only=services.store.read_only_reason,
+        is_encrypted=services.store.file is not None and services.store.file.is_encrypted,
     )
 
 

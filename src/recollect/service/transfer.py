@@ -38,15 +38,22 @@ BinaryFile = IO[bytes] | gzip.GzipFile
 
 def export(services: Services, request: ExportRequest, path: Path) -> int:
     """Write every row to *path*, complete or not at all; return how many there were."""
-    return write_file(services, path, lambda file: export_to(services, file))
+    return write_file(services, path, lambda file: export_to(services, file), plain=request.plain)
 
 
-def write_file(services: Services, path: Path, write: Callable[[BinaryFile], T]) -> T:
-    """Write a file, complete or not at all; one whose name ends in `.gz` is compressed."""
+def write_file(
+    services: Services, path: Path, write: Callable[[BinaryFile], T], *, plain: bool
+) -> T:
+    """
+    Write a file, complete or not at all; one whose name ends in `.gz` is compressed.
+
+    What an encrypted store writes is encrypted with its key, unless it is to be *plain*.
+    """
     file = services.store.file
     if file is not None and file.owns(path):
         raise InvalidInput(f"{path} belongs to the store itself; export to another name")
-    with atomic_file(path) as raw:
+    encrypts = file is not None and file.is_encrypted and not plain
+    with file.write_encrypted(path) if file is not None and encrypts else atomic_file(path) as raw:
         if path.suffix == ".gz":
             # No time and no name in the head: the same rows give the same file.
             with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
@@ -76,13 +83,16 @@ def export_to(services: Services, file: BinaryFile) -> int:
 
 def import_(services: Services, request: ImportRequest, path: Path) -> Imported:
     """Add the rows of an export; what is here already stays as it is."""
-    checksum = checksum_of(path)
+    file = services.store.file
+    decrypt = None if file is None else file.read_encrypted
+    checksum = checksum_of(path, decrypt)
     work = UnfinishedWork(
         kind=WorkKind.IMPORT, subject=checksum, detail=str(path), started_at=services.clock.now()
     )
     if request.trust or _is_own_export(services, checksum):
-        return services.store.import_rows(read_export_rows(path, TRUSTED), work)
-    first_reading, rows = read_export_rows(path, UNTRUSTED), read_export_rows(path, UNTRUSTED)
+        return services.store.import_rows(read_export_rows(path, TRUSTED, decrypt), work)
+    first_reading = read_export_rows(path, UNTRUSTED, decrypt)
+    rows = read_export_rows(path, UNTRUSTED, decrypt)
     return import_as_candidates(services, first_reading, rows, work)
 
 

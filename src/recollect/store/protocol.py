@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import IO, Any, Protocol, TypeVar
 
 from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.domain.retrieval import Retrieval
@@ -68,6 +68,16 @@ class StoreFile(Protocol):
     @property
     def path(self) -> Path:
         """The database file."""
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the file, its log and its copies are encrypted."""
+
+    def write_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]]:
+        """Return a context with a file to write to, which *path* then holds encrypted."""
+
+    def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
+        """Return a context with the content of an encrypted file; None if *path* is not one."""
 
     def owns(self, path: Path) -> bool:
         """Return whether *path* is this file, or has a name of a file that belongs to it."""

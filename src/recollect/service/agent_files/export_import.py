@@ -55,6 +55,11 @@ ROWS_OF_A_PIECE = 3  # about how many rows a message or a memory is
 def export_agent(services: Services, request: ExportAgentRequest, path: Path) -> AgentExport:
     """Write one agent to *path*, complete or not at all."""
     format = parse_member("format", AgentFormat, request.format)
+    if services.store.file is not None and services.store.file.is_encrypted and not request.plain:
+        raise InvalidInput(
+            "the store is encrypted, and the file of an agent is not. Pass --plain (plain=True) to "
+            "write it anyway, or export the whole store, which is encrypted"
+        )
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
         parts = gather(tables, agent)
@@ -72,7 +77,7 @@ def export_agent(services: Services, request: ExportAgentRequest, path: Path) ->
             f"agent {agent.name!r} has {len(data):,} bytes; a file of one agent holds "
             f"{MAX_BYTES:,}. Export the whole store instead"
         )
-    write_file(services, path, lambda file: file.write(data))
+    write_file(services, path, lambda file: file.write(data), plain=True)
     counts = _counts(parts)
     return AgentExport(agent=agent, path=str(path), format=format, counts=counts, notes=notes)
 

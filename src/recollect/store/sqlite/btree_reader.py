@@ -148,14 +148,14 @@ class BtreeReader:
         count = int.from_bytes(raw[start + 3 : start + 5])
         pointers = start + (8 if is_leaf else 12)
         page = _Page(kind, cells=count, used_bytes=pointers + 2 * count)
-        count = min(count, (PAGE_SIZE - pointers) // 2)
+        count = min(count, (self._image.usable_bytes - pointers) // 2)
         for at in range(pointers, pointers + 2 * count, 2):
             offset = int.from_bytes(raw[at : at + 2])
             if not self._read_cell(number, offset, kind, shape, page):
                 page.bad_cells += 1
         if not is_leaf:
             self._add_child(int.from_bytes(raw[start + 8 : start + 12]), page)
-        is_complete = page.used_bytes + _free_bytes(raw, start) == PAGE_SIZE
+        is_complete = page.used_bytes + _free_bytes(raw, start) == self._image.usable_bytes
         if raw[start] != kind or not is_complete:
             page.bad_cells += 1  # its header is damaged, or cells are not counted
         return page
@@ -170,7 +170,7 @@ class BtreeReader:
         """Add the cell at *offset* to *page*; return where it ends, 0 if it is not a cell."""
         raw = self._image.page(number)
         first = HEADER_SIZE + 8 if number == 1 else 8
-        if not first <= offset < PAGE_SIZE - 3:
+        if not first <= offset < self._image.usable_bytes - 3:
             return 0
         at = offset
         child = 0
@@ -187,8 +187,12 @@ class BtreeReader:
         rowid = 0
         if kind == TABLE_LEAF:
             rowid, at = _varint(raw, at)
-        local = _local_size(size, is_index=shape.is_index)
-        if size < 2 or at + local > PAGE_SIZE or size > PAGE_SIZE * self._image.page_count:
+        local = _local_size(size, self._image.usable_bytes, is_index=shape.is_index)
+        if (
+            size < 2
+            or at + local > self._image.usable_bytes
+            or size > PAGE_SIZE * self._image.page_count
+        ):
             return 0
         payload, end = bytes(raw[at : at + local]), at + local
         layout = _record_layout(payload, size, shape)
@@ -220,7 +224,7 @@ class BtreeReader:
                 return b"".join(parts), chain, True
             chain.append(number)
             page = self._image.page(number)
-            part = bytes(page[4 : 4 + min(left, PAGE_SIZE - 4)])
+            part = bytes(page[4 : 4 + min(left, self._image.usable_bytes - 4)])
             parts.append(part)
             left -= len(part)
             number = int.from_bytes(page[:4])
@@ -232,7 +236,7 @@ class BtreeReader:
         known_rows = {(row.rowid, row.values) for row in page.rows}
         kinds = (leaf, interior) if shape.is_index else (leaf,)
         offset = 8
-        while offset < PAGE_SIZE - 3:
+        while offset < self._image.usable_bytes - 3:
             end = 0
             for kind in kinds:
                 attempt = _Page(kind)
@@ -286,13 +290,13 @@ def _is_utf8(value: bytes) -> bool:
     return True
 
 
-def _local_size(size: int, *, is_index: bool) -> int:
+def _local_size(size: int, usable: int, *, is_index: bool) -> int:
     """Return how many bytes of a payload of *size* are on the page itself."""
-    most = (PAGE_SIZE - 12) * 64 // 255 - 23 if is_index else PAGE_SIZE - 35
+    most = (usable - 12) * 64 // 255 - 23 if is_index else usable - 35
     if size <= most:
         return size
-    least = (PAGE_SIZE - 12) * 32 // 255 - 23
-    wanted_size = least + (size - least) % (PAGE_SIZE - 4)
+    least = (usable - 12) * 32 // 255 - 23
+    wanted_size = least + (size - least) % (usable - 4)
     return wanted_size if wanted_size <= most else least
 
 

@@ -20,9 +20,13 @@ from recollect.errors import (
     RecollectError,
     StoreBusy,
     StoreDamaged,
+    StoreError,
     StoreFull,
     StoreUnavailable,
 )
+from recollect.store.key_places import KeyPlaces
+from recollect.store.sqlite.encryption import apply_key, find_key
+from recollect.store.store_key import StoreKey
 
 BUSY_TIMEOUT_S = 30.0
 LOCK_POLL_S = (
@@ -45,13 +49,16 @@ _DAMAGED = (
 )
 
 
-def connect(path: Path, *, create: bool = False, read_only: bool = False) -> apsw.Connection:
+def connect(
+    path: Path, *, key: StoreKey | None = None, create: bool = False, read_only: bool = False
+) -> apsw.Connection:
     """Open the database *path*; a new file can be read by its owner only."""
     if create:
         _create_private(path)
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     with translate_errors(path):
         db = apsw.Connection(str(path), flags=flags)
+        apply_key(db, key)
         db.set_busy_handler(_LockWait())
         db.execute("PRAGMA foreign_keys = ON")
         cache_kib = READER_CACHE_KIB if read_only else WRITER_CACHE_KIB
@@ -61,6 +68,37 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> aps
             db.execute("PRAGMA journal_mode = WAL")
             db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         return db
+
+
+def open_database(path: Path, keys: KeyPlaces) -> tuple[apsw.Connection, StoreKey | None]:
+    """
+    Open the database *path* for writing, with its key; create it if it does not exist.
+
+    Another process may encrypt or restore the file meanwhile, which replaces it by another file.
+    This connection would go on with the old one, which has no name any more, so it opens the new.
+    As soon as it has read something, it holds a lock that no replacement gets past.
+    """
+    _create_private(path)
+    while True:
+        identity = _file_identity(path)
+        db = None
+        try:
+            key = find_key(path, keys)
+            db = connect(path, key=key, create=True)
+            if _file_identity(path) == identity:
+                return db, key
+        except StoreError:
+            if _file_identity(path) == identity:
+                raise
+        if db is not None:
+            db.close()
+
+
+def _file_identity(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 class _LockWait:

@@ -2,7 +2,8 @@
 The raw pages of a damaged database file, with its write-ahead log applied.
 
 SQLite stops at the first damaged byte. This reader does not: it gives every page that exists, and
-lists what is wrong with the header and the log. The format: https://sqlite.org/fileformat2.html.
+lists what is wrong with the header and the log. Of an encrypted file, SQLite decrypts page by page.
+The format: https://sqlite.org/fileformat2.html.
 
 A frame of the log has a checksum over itself and all frames before it, so SQLite ignores everything
 after a damaged frame. The stored checksum of that frame still starts the checksum of the next one,
@@ -13,9 +14,15 @@ changes it by an amount that tells which bit it was, and the bit is flipped back
 import mmap
 import os
 import struct
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import apsw
+
+from recollect.store.sqlite.encryption import RESERVED_BYTES, apply_key
+from recollect.store.store_key import StoreKey
 
 MAGIC = b"SQLite format 3\x00"
 PAGE_SIZE = 4096  # of every store: SQLite's default, which we never change
@@ -32,16 +39,24 @@ _KEPT_OPEN: list[mmap.mmap] = []
 class DatabaseImage:
     """The pages of a database as its last readable commit left them; numbers start at 1."""
 
-    def __init__(self, path: Path, *, is_open: bool = False) -> None:
-        self._content = _read(path, keep_open=is_open)
+    def __init__(self, path: Path, *, key: StoreKey | None = None, is_open: bool = False) -> None:
+        self._content: bytes | mmap.mmap
+        if key is None:
+            self._content = _read(path, keep_open=is_open)
+            log = read_log(_read(path.with_name(f"{path.name}-wal")))
+        else:
+            self._content = _decrypt(path, key, keep_open=is_open)
+            log = WriteAheadLog({})  # SQLite has applied it
+        self.usable_bytes = PAGE_SIZE - (RESERVED_BYTES if key else 0)  # of each page
         self.problems: list[str] = []
-        frames = _read(path.with_name(f"{path.name}-wal"))
-        log = read_log(frames)
         self.problems += log.problems
         self._logged = log.pages
         last_in_file = len(self._content) // PAGE_SIZE
         self.page_count = max(last_in_file, *log.pages, 0)
-        self.problems += header_problems(bytes(self.page(1)[:HEADER_SIZE])) if self else []
+        if self:
+            header = bytes(self.page(1)[:HEADER_SIZE])
+            reserved = PAGE_SIZE - self.usable_bytes
+            self.problems += header_problems(header, reserved_bytes=reserved)
 
     def __bool__(self) -> bool:
         return self.page_count > 0
@@ -55,13 +70,16 @@ class DatabaseImage:
         return content if len(content) == PAGE_SIZE else memoryview(bytes(PAGE_SIZE))
 
 
-def header_problems(header: bytes) -> list[str]:
+def header_problems(header: bytes, *, reserved_bytes: int = 0) -> list[str]:
     """Return what is wrong with the first 100 bytes of a database file."""
     expected = {
         "its first 16 bytes": (header[:16], MAGIC),
         "the page size": (header[16:18], PAGE_SIZE.to_bytes(2)),
         "the format version": (header[18:20], b"\2\2"),
-        "the reserved space and payload fractions": (header[20:24], b"\x00\x40\x20\x20"),
+        "the reserved space and payload fractions": (
+            header[20:24],
+            bytes([reserved_bytes, 64, 32, 32]),
+        ),
         "the schema format": (header[44:48], b"\0\0\0\4"),
         "the text encoding": (header[56:60], b"\0\0\0\1"),
     }
@@ -231,6 +249,42 @@ def has_lost_commits(path: Path, valid_frames: int) -> bool:
     if not is_suspect and valid_frames:
         return False
     return bool(read_log(log).problems)
+
+
+def _decrypt(path: Path, key: StoreKey, *, keep_open: bool) -> bytes:
+    """
+    Return the pages of an encrypted database with its log applied; a damaged page is zero.
+
+    The log is applied to a private copy, which is encrypted too: the damaged file is only read.
+    """
+    pages: list[bytes] = []
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+        copy = Path(folder) / "copy"
+        copy.write_bytes(_read(path, keep_open=keep_open))
+        copy.with_name("copy-wal").write_bytes(_read(path.with_name(f"{path.name}-wal")))
+        db = None
+        try:
+            for start in range(0, copy.stat().st_size, PAGE_SIZE):
+                db = db or _open_decrypted(copy, key)
+                try:
+                    pages.append(db.read("main", 0, start, PAGE_SIZE)[1])
+                except apsw.Error:
+                    pages.append(bytes(PAGE_SIZE))
+                    db.close()  # the cipher refuses every page after one that is damaged
+                    db = None
+        except apsw.Error:
+            return b""  # the first page is damaged, without which no other is decrypted
+        finally:
+            if db is not None:
+                db.close()
+    return b"".join(pages)
+
+
+def _open_decrypted(path: Path, key: StoreKey) -> apsw.Connection:
+    db = apsw.Connection(str(path))
+    apply_key(db, key)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return db
 
 
 def _read(path: Path, *, keep_open: bool = False) -> bytes | mmap.mmap:

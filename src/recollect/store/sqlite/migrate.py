@@ -20,6 +20,7 @@ from recollect.errors import StoreDamaged, StoreNewer, StoreReadOnly
 from recollect.store.sqlite.connection import connect, translate_errors
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.row_conversion import fetch_all
+from recollect.store.store_key import StoreKey
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
 
@@ -58,7 +59,12 @@ def known_migrations() -> list[Migration]:
 
 
 def migrate(
-    db: apsw.Connection, path: Path, clock: Clock, migrations: list[Migration] | None = None
+    db: apsw.Connection,
+    path: Path,
+    clock: Clock,
+    migrations: list[Migration] | None = None,
+    *,
+    key: StoreKey | None = None,
 ) -> int:
     """Apply the missing migrations to *db*, all or none; return the schema version."""
     steps = known_migrations() if migrations is None else migrations
@@ -71,7 +77,7 @@ def migrate(
         try:
             applied = _applied_version(db, path, steps)
             if applied and applied < newest:
-                snapshot(path, f"{applied + 1:04d}")  # under the write lock
+                snapshot(path, f"{applied + 1:04d}", key=key)  # under the write lock
             for step in steps:
                 if step.number > applied:
                     _apply(db, step, clock)
@@ -134,11 +140,15 @@ def _is_one_character_off(text: str, other: str) -> bool:
     return len(text) == len(other) and sum(map(str.__ne__, text, other)) == 1
 
 
-def snapshot(path: Path, reason: str) -> Path:
-    """Copy the database to a file next to it, through its own connection; return the copy."""
+def snapshot(path: Path, reason: str, *, key: StoreKey | None = None) -> Path:
+    """
+    Copy the database to a file next to it, through its own connection; return the copy.
+
+    The copy of an encrypted database has its key.
+    """
     copy = path.with_name(f"{path.name}.before-{reason}")
     with partial_file(copy) as partial:
-        reader = connect(path, read_only=True)
+        reader = connect(path, key=key, read_only=True)
         try:
             reader.execute("VACUUM INTO ?", (str(partial),))  # accepts an existing empty file
         finally:

@@ -22,9 +22,11 @@ import apsw
 
 from recollect.store.sqlite.connection import connect, translate_errors
 from recollect.store.sqlite.wal import LOCK_MS, truncate_wal
+from recollect.store.store_key import StoreKey
 
 LOCK_S = 0.2  # how long the write lock is held at once
 CHUNK_PAGES = 256
+MAX_VACUUM_BYTES = 32_000_000  # about 0.3 s, in which other writers wait
 MAX_PAGES = 1 << 24  # of a larger file, other pages may look like those of a tree
 
 _MAGIC = b"SQLite format 3\0"
@@ -33,14 +35,19 @@ _HEADER_SIZES = {2: _INTERIOR_HEADER, 5: _INTERIOR_HEADER, 10: _LEAF_HEADER, 13:
 _LOCK_BYTE = 1 << 30  # the page with this byte is never used
 
 
-def clear_page_gaps(path: Path, *, give_up_s: float) -> bool:
+def clear_page_gaps(path: Path, *, give_up_s: float, key: StoreKey | None = None) -> bool:
     """
     Empty the write-ahead log and overwrite the gaps of all pages.
+
+    The pages of an encrypted store cannot be written outside of SQLite. If it is small, VACUUM
+    writes it anew; in a larger one the remains stay, encrypted, until it is rekeyed.
 
     Return False if a reader or writer prevented it, or if it was not finished in time.
     """
     give_up_at = time.monotonic() + give_up_s
     with translate_errors(path):
+        if key is not None:
+            return _vacuum(path, key, give_up_s=give_up_s)
         file = _open(path)
         try:
             while truncate_wal(path, give_up_s=max(0.0, give_up_at - time.monotonic())):
@@ -52,6 +59,20 @@ def clear_page_gaps(path: Path, *, give_up_s: float) -> bool:
             return False
         finally:
             file.xClose()
+
+
+def _vacuum(path: Path, key: StoreKey, *, give_up_s: float) -> bool:
+    """Write an encrypted store anew unless it is large, and empty its write-ahead log."""
+    if path.stat().st_size <= MAX_VACUUM_BYTES:
+        db = connect(path, key=key)
+        try:
+            db.set_busy_timeout(LOCK_MS)
+            db.execute("VACUUM")
+        except apsw.BusyError:
+            return False
+        finally:
+            db.close()
+    return truncate_wal(path, give_up_s=give_up_s, key=key)
 
 
 def _open(path: Path) -> apsw.VFSFile:

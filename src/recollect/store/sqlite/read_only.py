@@ -20,8 +20,10 @@ from recollect.domain.repair_report import RepairReport
 from recollect.errors import StoreDamaged, StoreError, StoreReadOnly
 from recollect.store.sqlite.connection import READER_CACHE_KIB, connect, translate_errors
 from recollect.store.sqlite.database_image import has_lost_commits
+from recollect.store.sqlite.encryption import apply_key
 from recollect.store.sqlite.migrate import check_current, migrate
 from recollect.store.sqlite.row_conversion import fetch_all
+from recollect.store.store_key import StoreKey
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +35,14 @@ class ReadOnlySource:
     is_immutable: bool
     folder: tempfile.TemporaryDirectory[str] | None = None  # of the private copy
     report: RepairReport | None = None  # of a rescued copy
+    key: StoreKey | None = None
     state: tuple[int, ...] = ()  # of an immutable file, to see that it was replaced
 
     def connect(self) -> apsw.Connection:
         """Open a connection that can only read."""
         if not self.is_immutable:
-            return connect(self.path, read_only=True)
-        return _connect_immutable(self.path)
+            return connect(self.path, key=self.key, read_only=True)
+        return _connect_immutable(self.path, self.key)
 
     def refusal(self) -> StoreError:
         """Return the error for a write."""
@@ -67,10 +70,17 @@ def can_write(path: Path) -> bool:
     return all(os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.parent))
 
 
-def require_writable(db: apsw.Connection, path: Path) -> None:
-    """Raise if the file can only be read, or if its log holds commits that SQLite cannot read."""
+def require_writable(db: apsw.Connection, path: Path, *, key: StoreKey | None = None) -> None:
+    """
+    Raise if the file can only be read, or if its log holds commits that SQLite cannot read.
+
+    The checksums in the log of an encrypted store are over what SQLite decrypts: of that log only
+    SQLite can tell.
+    """
     if db.readonly("main"):
         raise StoreReadOnly(f"{path} is read-only")
+    if key is not None:
+        return
     # Closing the connection would move the readable part of the log into the file, and delete it.
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     # Counts the frames that SQLite reads; before 3.51, NOOP is taken for PASSIVE.
@@ -80,25 +90,29 @@ def require_writable(db: apsw.Connection, path: Path) -> None:
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
 
-def open_read_only(path: Path) -> tuple[ReadOnlySource, int]:
+def open_read_only(path: Path, *, key: StoreKey | None = None) -> tuple[ReadOnlySource, int]:
     """Open a store that cannot be written; return how it is read, and its schema version."""
     reason = f"{path} is read-only: the file or its folder cannot be written"
     log = path.with_name(f"{path.name}-wal")
     if not (log.exists() and log.stat().st_size):
         state = _file_state(path)
-        source = ReadOnlySource(path=path, reason=reason, is_immutable=True, state=state)
+        source = ReadOnlySource(path=path, reason=reason, is_immutable=True, key=key, state=state)
         return source, _schema_version(source, path)
     try:
-        source = ReadOnlySource(path=path, reason=reason, is_immutable=False)
+        source = ReadOnlySource(path=path, reason=reason, is_immutable=False, key=key)
         return source, _schema_version(source, path)
     except StoreError:
         # Without its shared-memory file, a write-ahead log can only be read after a recovery.
-        copy, folder = _private_copy(path)
-        source = ReadOnlySource(path=copy, reason=reason, is_immutable=False, folder=folder)
+        copy, folder = _private_copy(path, key)
+        source = ReadOnlySource(
+            path=copy, reason=reason, is_immutable=False, folder=folder, key=key
+        )
         return source, _schema_version(source, path)
 
 
-def open_rescued(path: Path, clock: Clock) -> tuple[ReadOnlySource, int]:
+def open_rescued(
+    path: Path, clock: Clock, *, key: StoreKey | None = None
+) -> tuple[ReadOnlySource, int]:
     """Rescue a damaged store into a private copy; return how it is read, and its schema version."""
     # Only a damaged store needs it, and every command waits for its imports.
     from recollect.store.sqlite.repair import rescue
@@ -108,12 +122,12 @@ def open_rescued(path: Path, clock: Clock) -> tuple[ReadOnlySource, int]:
     try:
         descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         os.close(descriptor)
-        report = rescue(path, copy, clock, is_open=True)
-        _migrate(copy, clock)
+        report = rescue(path, copy, clock, is_open=True, key=key)
+        _migrate(copy, clock, key)
         remedy = "rebuild" if report.only_indexes else "repair"
         reason = f"{path} is damaged ({'; '.join(report.describe())}); run `recollect {remedy}`"
         source = ReadOnlySource(
-            path=copy, reason=reason, is_immutable=True, folder=folder, report=report
+            path=copy, reason=reason, is_immutable=True, folder=folder, report=report, key=key
         )
         return source, _schema_version(source, path)
     except BaseException:
@@ -130,28 +144,34 @@ def _schema_version(source: ReadOnlySource, path: Path) -> int:
             db.close()
 
 
-def _migrate(copy: Path, clock: Clock) -> None:
-    db = connect(copy)
+def _migrate(copy: Path, clock: Clock, key: StoreKey | None) -> None:
+    db = connect(copy, key=key)
     try:
-        migrate(db, copy, clock)
+        migrate(db, copy, clock, key=key)
     finally:
         db.close()
 
 
-def _connect_immutable(path: Path) -> apsw.Connection:
+def _connect_immutable(path: Path, key: StoreKey | None) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with translate_errors(path):
         db = apsw.Connection(f"file:{urllib.parse.quote(str(path))}?immutable=1", flags=flags)
+        apply_key(db, key)
         db.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB}")
         return db
 
 
-def _private_copy(path: Path) -> tuple[Path, tempfile.TemporaryDirectory[str]]:
+def _private_copy(
+    path: Path, key: StoreKey | None
+) -> tuple[Path, tempfile.TemporaryDirectory[str]]:
     folder = tempfile.TemporaryDirectory(prefix="recollect-")  # only its owner can enter it
     copy = Path(folder.name) / path.name
     for suffix in ("", "-wal"):
         shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
-    apsw.Connection(str(copy)).close()  # moves the log into the file
+    db = apsw.Connection(str(copy))
+    apply_key(db, key)
+    db.execute("PRAGMA schema_version").fetchall()
+    db.close()  # moves the log into the file
     return copy, folder
 
 

@@ -21,6 +21,7 @@ from recollect.store.sqlite.repair import DERIVED, DamagedFile
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row
 from recollect.store.sqlite.table_layout import empty_store_bytes
 from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.store_key import StoreKey
 
 _WITHOUT_LOST_MODELS = """
     DELETE FROM embeddings WHERE model_id NOT IN (SELECT id FROM models);
@@ -30,16 +31,18 @@ _WITHOUT_LOST_MODELS = """
 """
 
 
-def replace_damaged_indexes(path: Path, report: RepairReport | None) -> Mapping[str, int]:
+def replace_damaged_indexes(
+    path: Path, report: RepairReport | None, *, key: StoreKey | None = None
+) -> Mapping[str, int]:
     """Replace the damaged indexes of *path* and rebuild the others; return the row counts."""
     if report is not None and not report.only_indexes:
         damage = "; ".join(report.describe())
         raise StoreDamaged(f"{path} is damaged ({damage}); run `recollect repair`")
-    db = connect(path)
+    db = connect(path, key=key)
     try:
         version = check_current(db, path)
         db.execute("BEGIN IMMEDIATE")
-        damaged_file = DamagedFile(DatabaseImage(path, is_open=True), path)
+        damaged_file = DamagedFile(DatabaseImage(path, key=key, is_open=True), path)
         rows = {table: _readable_rows(damaged_file, table) for table in _tables(damaged_file)}
         _create_again(db, version, {*rows, *damaged_file.damaged_indexes})
         inserter = RowInserter(db)

@@ -20,14 +20,15 @@ from typing import Any
 
 import apsw
 
-from recollect.clock import Clock, to_micros
+from recollect.clock import Clock, SystemClock, to_micros
 from recollect.domain.repair_report import RepairReport, TableDamage
 from recollect.errors import AlreadyExists, StoreDamaged, StoreNewer
 from recollect.store.sqlite import integrity
 from recollect.store.sqlite.btree_reader import BtreeReader, RawRow, TreeShape
 from recollect.store.sqlite.database_image import DatabaseImage
+from recollect.store.sqlite.encryption import apply_key
 from recollect.store.sqlite.export_import import TABLES
-from recollect.store.sqlite.migrate import known_migrations
+from recollect.store.sqlite.migrate import known_migrations, migrate
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.placeholder_rows import PlaceholderRows
 from recollect.store.sqlite.row_conversion import fetch_all
@@ -38,6 +39,7 @@ from recollect.store.sqlite.table_layout import (
     table_layouts,
 )
 from recollect.store.sqlite.word_index import SqliteWordIndex
+from recollect.store.store_key import StoreKey
 
 # Tables that are filled again from the others; a loss there is not a loss.
 DERIVED = ("models", "shelves", "items", "embeddings", "terms", "postings")
@@ -47,25 +49,34 @@ MAX_CACHED_PAGES = 5_000  # 20 MB; a larger file is read twice
 _NOT_COPIED = _REBUILT | {"migrations"}
 
 
-def repair(path: Path, to: Path, clock: Clock) -> RepairReport:
+def repair(path: Path, to: Path, clock: Clock, *, key: StoreKey | None = None) -> RepairReport:
     """Rescue the store *path* into the new file *to*, complete or not at all."""
     if to.exists():
         raise AlreadyExists(f"{to} exists; choose another name for the rescued store")
     with partial_file(to) as partial:
-        report = rescue(path, partial, clock)
+        report = rescue(path, partial, clock, key=key)
     return replace(report, to=str(to))
 
 
-def rescue(path: Path, target: Path, clock: Clock, *, is_open: bool = False) -> RepairReport:
+def rescue(
+    path: Path,
+    target: Path,
+    clock: Clock,
+    *,
+    is_open: bool = False,
+    key: StoreKey | None = None,
+) -> RepairReport:
     """
     Fill the empty file *target* with what can be read of *path*.
 
-    *is_open* says that this process has connections to *path*.
+    *is_open* says that this process has connections to *path*. What is rescued of an encrypted
+    store is encrypted with the same *key*.
     """
-    with _writers_excluded(path):
-        damaged_file = DamagedFile(DatabaseImage(path, is_open=is_open), path)
-        target.write_bytes(empty_store_bytes(damaged_file.version))
+    with _writers_excluded(path, key):
+        damaged_file = DamagedFile(DatabaseImage(path, key=key, is_open=is_open), path)
+        _write_empty_store(target, damaged_file.version, key)
         db = apsw.Connection(str(target))
+        apply_key(db, key)
         try:
             db.execute("PRAGMA synchronous = OFF")
             db.execute("PRAGMA journal_mode = MEMORY").fetchall()
@@ -78,8 +89,21 @@ def rescue(path: Path, target: Path, clock: Clock, *, is_open: bool = False) -> 
     return replace(report, path=str(path))
 
 
+def _write_empty_store(target: Path, version: int, key: StoreKey | None) -> None:
+    if key is None:
+        target.write_bytes(empty_store_bytes(version))
+        return
+    db = apsw.Connection(str(target))
+    try:
+        apply_key(db, key)
+        steps = [step for step in known_migrations() if step.number <= version]
+        migrate(db, target, SystemClock(), steps)
+    finally:
+        db.close()
+
+
 @contextmanager
-def _writers_excluded(path: Path) -> Iterator[None]:
+def _writers_excluded(path: Path, key: StoreKey | None) -> Iterator[None]:
     """Hold the write lock of a store that other processes have open, if it can be locked."""
     if not path.with_name(f"{path.name}-shm").exists():
         yield
@@ -87,6 +111,7 @@ def _writers_excluded(path: Path) -> Iterator[None]:
     db = None
     with suppress(apsw.Error):  # a file that SQLite cannot open is not written by anybody
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        apply_key(db, key)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         db.set_busy_timeout(LOCK_MS)
         db.execute("BEGIN IMMEDIATE")

@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 
 from recollect.errors import ImportRefused
+from recollect.store.sqlite.encryption import apply_key
 from recollect.store.sqlite.export_import import (
     TABLES,
     ImportedRow,
@@ -24,6 +25,7 @@ from recollect.store.sqlite.export_import import (
     primary_key_of,
 )
 from recollect.store.sqlite.migrate import known_migrations
+from recollect.store.store_key import StoreKey
 
 # Rows that enter the store in one transaction with their record: a column that names the record,
 # and the tables in order. Evidence comes before its memory.
@@ -46,8 +48,8 @@ _BLOCKS_WITHOUT_HISTORY = """SELECT b.id FROM blocks b LEFT JOIN block_history h
 class StagedRows:
     """The rows of one import. Use it as a context."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._db, self._path = _open_temporary()
+    def __init__(self, rows: Iterable[Mapping[str, Any]], *, is_encrypted: bool = False) -> None:
+        self._db, self._path = _open_temporary(StoreKey.generate() if is_encrypted else None)
         try:
             self._create_tables()
             self._columns = {name: columns_of(self._db, name) for name in TABLES}
@@ -136,12 +138,13 @@ class StagedRows:
             )
 
 
-def _open_temporary() -> tuple[apsw.Connection, Path]:
+def _open_temporary(key: StoreKey | None) -> tuple[apsw.Connection, Path]:
     """Return an empty database that only this process can read, and its path until it is closed."""
     handle, name = tempfile.mkstemp(prefix="recollect-import-")  # with mode 0600
     os.close(handle)
     path = Path(name)
     db = apsw.Connection(name)
+    apply_key(db, key)  # of an encrypted store; nobody else has this key
     if os.name == "posix":
         path.unlink()  # it stays open, and disappears with the process
     return db, path

@@ -9,10 +9,10 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -29,6 +29,7 @@ from recollect.errors import (
     StoreUnavailable,
 )
 from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.key_places import KeyPlaces
 from recollect.store.protocol import Tables
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
@@ -48,7 +49,18 @@ from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.sqlite import export_import, integrity
-from recollect.store.sqlite.connection import LOG_TIMEOUT_MS, connect, translate_errors
+from recollect.store.sqlite.connection import (
+    LOG_TIMEOUT_MS,
+    connect,
+    open_database,
+    translate_errors,
+)
+from recollect.store.sqlite.encrypted_file import (
+    is_encrypted_file,
+    read_encrypted,
+    write_encrypted,
+)
+from recollect.store.sqlite.encryption import find_key
 from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.export_upgrade import upgrade_rows
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
@@ -68,6 +80,7 @@ from recollect.store.sqlite.staged_rows import StagedRows
 from recollect.store.sqlite.vector_index import SqliteVectorIndex
 from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
+from recollect.store.store_key import StoreKey
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.bit_code_index import BitCodeIndex
@@ -93,8 +106,10 @@ class SqliteStore:
     Safe to share between threads, not across a fork.
     """
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, *, keys: KeyPlaces | None = None) -> None:
         self._path = path
+        self._keys = keys or KeyPlaces(uses_keyring=False)
+        self._key: StoreKey | None = None  # of an encrypted file
         self._pid = os.getpid()
         self._code_indexes: dict[int, BitCodeIndex] = {}
         self._idle_readers: list[SqliteTables] = []
@@ -132,6 +147,17 @@ class SqliteStore:
 
     def size_bytes(self) -> int:
         return self._path.stat().st_size
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self._key is not None
+
+    def write_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]]:
+        assert self._key is not None  # callers ask is_encrypted
+        return write_encrypted(path, self._key)
+
+    def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
+        return read_encrypted(path, self._keys) if is_encrypted_file(path) else None
 
     @property
     def read_only_reason(self) -> str:
@@ -217,7 +243,7 @@ class SqliteStore:
 
     def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
         self._check_writable()
-        with StagedRows(upgrade_rows(rows)) as staged:
+        with StagedRows(upgrade_rows(rows), is_encrypted=self.is_encrypted) as staged:
             importer = RowImporter(self._tables.db)
             records = staged.records()
 
@@ -260,7 +286,7 @@ class SqliteStore:
 
         self._code_indexes.clear()
         with translate_errors(self._path):
-            counts = replace_damaged_indexes(self._path, self.rescue_report)
+            counts = replace_damaged_indexes(self._path, self.rescue_report, key=self._key)
         if self._source is not None:
             self._forget_readers()
             self._source.close()
@@ -290,7 +316,7 @@ class SqliteStore:
             if self.rescue_report is not None:
                 return False  # what failed just now was reading the copy
             try:
-                source, schema = open_rescued(self._path, self._clock)
+                source, schema = open_rescued(self._path, self._clock, key=self._key)
             except StoreError:
                 return False
             log.warning("%s; reading what could be rescued", source.reason)
@@ -306,12 +332,12 @@ class SqliteStore:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
             tables.db.close()  # an idle reader may still pin an old snapshot
-        return clear_page_gaps(self._path, give_up_s=give_up_s)
+        return clear_page_gaps(self._path, give_up_s=give_up_s, key=self._key)
 
     def snapshot(self, reason: str) -> Path:
         self._check_writable()
         with translate_errors(self._path):
-            return snapshot(self._path, reason)
+            return snapshot(self._path, reason, key=self._key)
 
     def snapshots(self) -> list[Path]:
         return snapshots(self._path)
@@ -337,11 +363,11 @@ class SqliteStore:
 
     def _open_writer(self) -> None:
         """Open the connection that writes; raises if the file is damaged or cannot be written."""
-        db = connect(self._path, create=True)
+        db, self._key = open_database(self._path, self._keys)
         try:
             with translate_errors(self._path):
-                require_writable(db, self._path)
-                self._schema = migrate(db, self._path, self._clock)
+                require_writable(db, self._path, key=self._key)
+                self._schema = migrate(db, self._path, self._clock, key=self._key)
                 db.execute("PRAGMA synchronous = FULL")
             self._tables = self._open_tables(db)
         except BaseException:
@@ -355,7 +381,8 @@ class SqliteStore:
         if isinstance(error, StoreUnavailable | StoreReadOnly) and self._path.exists():
             if not can_write(self._path):
                 try:
-                    return open_read_only(self._path)
+                    self._key = find_key(self._path, self._keys)
+                    return open_read_only(self._path, key=self._key)
                 except StoreDamaged as damage:
                     error = damage
             elif isinstance(error, StoreReadOnly):
@@ -364,7 +391,8 @@ class SqliteStore:
         if not isinstance(error, StoreDamaged) or not error.can_repair:
             raise error
         try:
-            source, schema = open_rescued(self._path, self._clock)
+            self._key = find_key(self._path, self._keys)
+            source, schema = open_rescued(self._path, self._clock, key=self._key)
         except StoreDamaged:
             raise error from None
         log.warning("%s; reading what could be rescued", source.reason)
@@ -405,7 +433,7 @@ class SqliteStore:
         )
 
     def _open_log_tables(self) -> SqliteTables:
-        db = connect(self._path)
+        db = connect(self._path, key=self._key)
         db.set_busy_timeout(LOG_TIMEOUT_MS)
         db.execute("PRAGMA synchronous = NORMAL")
         return self._open_tables(db)
@@ -413,13 +441,14 @@ class SqliteStore:
     def _borrow_reader(self) -> SqliteTables:
         if self._source is not None and not self._source.is_current():
             self._forget_readers()
-            self._source, self._schema = open_read_only(self._path)
+            self._key = find_key(self._path, self._keys)
+            self._source, self._schema = open_read_only(self._path, key=self._key)
         with self._lock:
             if self._idle_readers:
                 return self._idle_readers.pop()
         if self._source is not None:
             return self._open_tables(self._source.connect())
-        return self._open_tables(connect(self._path, read_only=True))
+        return self._open_tables(connect(self._path, key=self._key, read_only=True))
 
     def _return_reader(self, tables: SqliteTables) -> None:
         with self._lock:

@@ -13,14 +13,15 @@ import time
 from pathlib import Path
 
 from recollect.store.sqlite.connection import connect, translate_errors
+from recollect.store.store_key import StoreKey
 
 LOCK_MS = 20  # TRUNCATE waits so long for the write lock, and again for readers
 PAUSE_S = 0.03  # between two tries: other writers pass
 
 
-def truncate_wal(path: Path, *, give_up_s: float) -> bool:
+def truncate_wal(path: Path, *, give_up_s: float, key: StoreKey | None = None) -> bool:
     """Empty the write-ahead log of *path*; return False if a reader or writer prevented it."""
-    db = connect(path)
+    db = connect(path, key=key)
     give_up_at = time.monotonic() + give_up_s
     try:
         with translate_errors(path):

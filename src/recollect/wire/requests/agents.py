@@ -95,6 +95,7 @@ class ExportAgentRequest(VerbRequest[AgentExport], route="GET /agents/{agent}/ex
 
     agent: fields.Id
     format: fields.Text = "recollect"
+    plain: fields.Flag = False
 
 
 class ImportAgentRequest(VerbRequest[AgentImport], route="POST /agents/import"):

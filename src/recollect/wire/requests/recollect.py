@@ -163,7 +163,9 @@ class DrainRequest(VerbRequest[int], route="POST /drain"):
 
 
 class ExportRequest(VerbRequest[int], route="GET /export"):
-    """Write the whole store to one file."""
+    """Write the whole store to one file, encrypted if the store is."""
+
+    plain: fields.Flag = False
 
 
 class ImportRequest(VerbRequest[Imported], route="POST /import"):

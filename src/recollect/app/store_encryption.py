@@ -1,0 +1,108 @@
+"""
+Encrypt a store, change its key, and decrypt it.
+
+Not verbs of an open store: every connection to the file must be closed, and a key has no place in
+a request to a server. The new key is saved before the store is written under it, and the old one
+stays where it is: backups and copies still need it. So a process that is killed at any moment
+leaves a store that one of the saved keys opens.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from recollect.app.local_recollect import LocalRecollect, key_places
+from recollect.config import Settings
+from recollect.domain.encryption_report import EncryptionReport, FileEncryption
+from recollect.errors import InvalidInput, NotFound
+from recollect.store.key_places import KeyPlace, read_wrapped_keys, write_wrapped_keys
+from recollect.store.sqlite.encryption import CIPHER, find_key, is_encrypted
+from recollect.store.sqlite.migrate import snapshots
+from recollect.store.sqlite.replace_file import change_key
+from recollect.store.store_key import StoreKey
+
+
+def encrypt_store(
+    settings: Settings, place: KeyPlace = KeyPlace.FILE, *, new_passphrase: str = ""
+) -> EncryptionReport:
+    """Encrypt the store of *settings* and its snapshots with a new key, saved in *place*."""
+    path = _existing_store(settings)
+    if is_encrypted(path):
+        raise InvalidInput(f"{path} is encrypted already; `recollect rekey` changes its key")
+    return _convert(settings, path, None, place, new_passphrase=new_passphrase)
+
+
+def rekey_store(
+    settings: Settings, place: KeyPlace = KeyPlace.FILE, *, new_passphrase: str = ""
+) -> EncryptionReport:
+    """
+    Write an encrypted store anew under a new key, saved in *place*.
+
+    *settings* opens the store as it is; a new key is wrapped by *new_passphrase*, if given.
+    """
+    path = _existing_store(settings)
+    if not is_encrypted(path):
+        raise InvalidInput(f"{path} is not encrypted; `recollect encrypt` encrypts it")
+    key = find_key(path, key_places(settings))
+    return _convert(settings, path, key, place, new_passphrase=new_passphrase)
+
+
+def decrypt_store(settings: Settings) -> EncryptionReport:
+    """Write an encrypted store and its snapshots anew, without encryption."""
+    path = _existing_store(settings)
+    keys = key_places(settings)
+    key = find_key(path, keys)
+    if key is None:
+        raise InvalidInput(f"{path} is not encrypted")
+    copies = snapshots(path)
+    for copy in copies:
+        change_key(copy, find_key(copy, keys), None)
+    change_key(path, key, None)
+    return EncryptionReport(path=str(path), is_encrypted=False, snapshots=len(copies))
+
+
+def encrypted_files(path: Path) -> list[FileEncryption]:
+    """Return which files of a store are encrypted: the database, its snapshots and rescued copy."""
+    rescued = path.with_name(f"{path.stem}.rescued{path.suffix}")
+    files = [path, *snapshots(path), *([rescued] if rescued.exists() else [])]
+    return [FileEncryption(path=str(file), is_encrypted=is_encrypted(file)) for file in files]
+
+
+def _convert(
+    settings: Settings,
+    path: Path,
+    old: StoreKey | None,
+    place: KeyPlace,
+    *,
+    new_passphrase: str = "",
+) -> EncryptionReport:
+    keys = key_places(settings)
+    with LocalRecollect(settings):
+        pass  # migrates an older store, and refuses one that is damaged or of another program
+    new = StoreKey.generate()
+    new_keys = replace(keys, passphrase=new_passphrase or keys.passphrase)
+    saved = new_keys.save(path, new, place)
+    copies = snapshots(path)
+    for copy in copies:  # first: a plain copy must not outlive the plain store
+        change_key(copy, find_key(copy, keys), new)
+    change_key(path, old, new)
+    if place is KeyPlace.PASSPHRASE:
+        current = [entry for entry in read_wrapped_keys(path) if entry.get("id") == new.id]
+        write_wrapped_keys(path, current)
+    elif read_wrapped_keys(path):
+        write_wrapped_keys(path, [])  # an old passphrase must not open what it cannot decrypt
+    return EncryptionReport(
+        path=str(path),
+        is_encrypted=True,
+        cipher=CIPHER,
+        key_id=new.id,
+        key_place=saved,
+        recovery_key=new.text,
+        snapshots=len(copies),
+    )
+
+
+def _existing_store(settings: Settings) -> Path:
+    path = settings.db_path
+    if not path.exists():
+        raise NotFound(f"there is no store at {path}")
+    return path

@@ -1,0 +1,289 @@
+"""An encrypted store: who opens it, what its files hold, and what a wrong key says."""
+
+import os
+import stat
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import apsw
+import pytest
+
+from recollect import LocalRecollect, StoreBusy, StoreLocked, StoreUnavailable
+from recollect.app.store_encryption import (
+    decrypt_store,
+    encrypt_store,
+    encrypted_files,
+    rekey_store,
+)
+from recollect.config import Settings
+from recollect.errors import ImportRefused, InvalidInput
+from recollect.store.key_places import KeyPlace, KeyPlaces, wrapped_keys_file
+from recollect.store.sqlite.encryption import find_key, is_encrypted
+from recollect.store.store_key import StoreKey, parse_key, unwrap_key, wrap_key
+from store_bytes import files_with_word
+
+WORDS = ("zebrafish", "quagga", "axolotl")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    return Settings(
+        db=str(folder / "memory.db"),
+        embedding_backend="none",
+        key_file=str(tmp_path / "keys" / "store.key"),
+        keyring=False,
+    )
+
+
+@pytest.fixture
+def encrypted(settings: Settings) -> Settings:
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+    encrypt_store(settings)
+    return settings
+
+
+def test_the_files_of_an_encrypted_store_hold_no_word_of_it(encrypted: Settings) -> None:
+    path = encrypted.db_path
+    with LocalRecollect(encrypted) as rec:
+        rec.ingest("A quagga is a zebra of the plains.", scope="global")
+        rec.blocks.create("notes", "An axolotl keeps its gills.", scope="global")
+        assert rec._store.file is not None
+        rec._store.file.snapshot("test")
+        rec.export(path.parent / "memory.db.export.jsonl".replace("memory.db", "all"))
+        while_open = [files_with_word(path, word) for word in WORDS]
+        hits = rec.search("where is the zebrafish tank?")
+
+    assert "Berlin" in hits[0].memory.content
+    assert while_open == [[], [], []]
+    for file in path.parent.iterdir():
+        assert not any(word.encode() in file.read_bytes() for word in WORDS), file
+    assert all(file.is_encrypted for file in encrypted_files(path))
+
+
+def test_encrypting_leaves_no_plain_copy_beside_the_store(settings: Settings) -> None:
+    path = settings.db_path
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+        assert rec._store.file is not None
+        rec._store.file.snapshot("test")
+    assert files_with_word(path, "zebrafish") == ["memory.db", "memory.db.before-test"]
+
+    report = encrypt_store(settings)
+
+    assert report.snapshots == 1
+    assert files_with_word(path, "zebrafish") == []
+    assert stat.S_IMODE(settings.key_file_path.stat().st_mode) == 0o600
+
+
+def test_a_missing_key_names_the_three_places(encrypted: Settings) -> None:
+    missing = replace(encrypted, key_file=f"{encrypted.key_file}.gone")
+
+    with pytest.raises(StoreLocked) as raised:
+        LocalRecollect(missing)
+
+    text = str(raised.value)
+    assert f"(1) the key file {missing.key_file} does not exist" in text
+    assert "(2) the OS keyring is not used" in text
+    assert f"(3) no passphrase: {encrypted.db_path}.keys has no wrapped key" in text
+
+
+def test_a_key_file_that_others_can_read_is_refused(encrypted: Settings) -> None:
+    encrypted.key_file_path.chmod(0o644)
+
+    with pytest.raises(StoreUnavailable, match="chmod 600"):
+        LocalRecollect(encrypted)
+
+
+def test_the_recovery_key_alone_opens_the_store(settings: Settings) -> None:
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+    recovery = encrypt_store(settings).recovery_key
+    settings.key_file_path.unlink()
+    settings.key_file_path.write_text(f"found in the safe:\n{recovery.upper()}\n")
+    settings.key_file_path.chmod(0o600)
+
+    with LocalRecollect(settings) as rec:
+        assert rec.search("zebrafish")
+
+
+def test_a_passphrase_opens_the_store_and_another_does_not(settings: Settings) -> None:
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+    encrypt_store(settings, KeyPlace.PASSPHRASE, new_passphrase="correct horse")
+    assert not settings.key_file_path.exists()
+    assert wrapped_keys_file(settings.db_path).exists()
+
+    with LocalRecollect(replace(settings, passphrase="correct horse")) as rec:
+        assert rec.search("zebrafish")
+    with pytest.raises(StoreLocked, match="the passphrase does not open"):
+        LocalRecollect(replace(settings, passphrase="wrong"))
+
+    changed = rekey_store(
+        replace(settings, passphrase="correct horse"),
+        KeyPlace.PASSPHRASE,
+        new_passphrase="battery",
+    )
+    assert changed.is_encrypted
+    with pytest.raises(StoreLocked):
+        LocalRecollect(replace(settings, passphrase="correct horse"))
+    LocalRecollect(replace(settings, passphrase="battery")).close()
+
+
+def test_the_keyring_of_the_system_is_asked_after_the_key_file(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passwords: dict[tuple[str, str], str] = {}
+    keyring = ModuleType("keyring")
+    keyring.get_password = lambda *names: passwords.get(names)  # type: ignore[attr-defined]
+    keyring.set_password = lambda service, user, text: passwords.update(  # type: ignore[attr-defined]
+        {(service, user): text}
+    )
+    monkeypatch.setitem(sys.modules, "keyring", keyring)
+    with_keyring = replace(settings, keyring=True)
+    LocalRecollect(with_keyring).close()
+
+    report = encrypt_store(with_keyring, KeyPlace.KEYRING)
+
+    assert report.key_place == "OS keyring (recollect)"
+    assert not settings.key_file_path.exists()
+    LocalRecollect(with_keyring).close()
+    passwords.clear()
+    with pytest.raises(StoreLocked, match=r"\(2\) the OS keyring: 0 keys, none fits"):
+        LocalRecollect(with_keyring)
+
+
+def test_after_rekey_the_old_key_does_not_open_the_store(encrypted: Settings) -> None:
+    old = find_key(encrypted.db_path, KeyPlaces(key_file=encrypted.key_file_path))
+    assert old is not None
+    rekey_store(encrypted)
+
+    LocalRecollect(encrypted).close()
+    encrypted.key_file_path.write_text(old.text)
+    with pytest.raises(StoreLocked):
+        LocalRecollect(encrypted)
+
+
+def test_decrypting_gives_back_a_plain_store(encrypted: Settings) -> None:
+    decrypt_store(encrypted)
+
+    assert not is_encrypted(encrypted.db_path)
+    with LocalRecollect(encrypted) as rec:
+        assert rec.search("zebrafish")
+        assert rec.maintenance.verify().ok
+    with pytest.raises(InvalidInput, match="is not encrypted"):
+        decrypt_store(encrypted)
+
+
+def test_a_store_that_is_open_elsewhere_is_not_converted(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.store.sqlite.replace_file.LOCK_MS", 10)
+    with (
+        LocalRecollect(settings) as rec,
+        pytest.raises(StoreBusy, match="is open in another program"),
+    ):
+        encrypt_store(settings)
+    with LocalRecollect(settings) as rec:
+        rec.ingest("It still works.", scope="global")
+    assert not is_encrypted(settings.db_path)
+
+
+def test_an_encrypted_export_is_read_with_the_key_only(encrypted: Settings, tmp_path: Path) -> None:
+    with LocalRecollect(encrypted) as rec:
+        rec.export(tmp_path / "all.jsonl.gz")
+        rec.export(tmp_path / "plain.jsonl", plain=True)
+    other = replace(encrypted, db=str(tmp_path / "other.db"))
+
+    with LocalRecollect(other) as rec:
+        imported = rec.import_(tmp_path / "all.jsonl.gz", trust=True)
+        assert imported.added["memories"] == 1
+        with pytest.raises(ImportRefused, match="is a store, not an export"):
+            rec.import_(encrypted.db_path)
+    assert b"zebrafish" in (tmp_path / "plain.jsonl").read_bytes()
+    without = replace(other, key_file=str(tmp_path / "none.key"))
+    with LocalRecollect(without) as rec, pytest.raises(StoreLocked):
+        rec.import_(tmp_path / "all.jsonl.gz", trust=True)
+
+
+def test_an_altered_encrypted_export_is_refused(encrypted: Settings, tmp_path: Path) -> None:
+    export = tmp_path / "all.jsonl"
+    with LocalRecollect(encrypted) as rec:
+        rec.export(export)
+        content = bytearray(export.read_bytes())
+        content[-2000] ^= 1
+        export.write_bytes(content)
+
+        with pytest.raises(ImportRefused, match="altered or damaged"):
+            rec.import_(export, trust=True)
+
+
+def test_an_agent_of_an_encrypted_store_is_exported_only_if_plain_is_asked_for(
+    encrypted: Settings, tmp_path: Path
+) -> None:
+    with LocalRecollect(encrypted) as rec:
+        rec.agents.create("coder")
+        with pytest.raises(InvalidInput, match="plain"):
+            rec.agents.export("coder", tmp_path / "coder.json")
+        rec.agents.export("coder", tmp_path / "coder.json", plain=True)
+
+    assert (tmp_path / "coder.json").exists()
+
+
+def test_forgetting_in_an_encrypted_store_leaves_no_remains_behind_its_key(
+    encrypted: Settings,
+) -> None:
+    with LocalRecollect(encrypted) as rec:
+        for number in range(60):
+            rec.ingest(f"The quagga number {number} grazes." * 20, scope="global")
+        for hit in rec.search("quagga", limit=20):
+            rec.forget(hit.memory.id)
+        for memory in rec.search("zebrafish"):
+            rec.forget(memory.memory.id)
+    key = find_key(encrypted.db_path, KeyPlaces(key_file=encrypted.key_file_path))
+    assert key is not None
+    db = apsw.Connection(str(encrypted.db_path))
+    db.execute("PRAGMA cipher = 'aegis'")
+    db.execute(f"PRAGMA key = 'raw:{key.raw.hex()}'")
+
+    assert b"zebrafish" not in db.serialize("main")
+    db.close()
+
+
+def test_what_can_be_read_of_a_damaged_encrypted_store_is_rescued_encrypted(
+    encrypted: Settings,
+) -> None:
+    path = encrypted.db_path
+    with LocalRecollect(encrypted) as rec:
+        for number in range(200):
+            rec.ingest(f"The axolotl number {number} has gills. " * 5, scope="global")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+    with LocalRecollect(encrypted) as rec:
+        assert not rec.maintenance.verify().ok
+        assert rec.damage is not None
+        assert rec.damage.rescued["memories"] > 150
+        assert rec._store._source is not None
+        copies = list(rec._store._source.path.parent.iterdir())
+        assert len(copies) > 0
+        assert not any(b"axolotl" in copy.read_bytes() for copy in copies)
+
+
+def test_the_text_of_a_key_is_checked_and_a_wrapped_key_needs_its_passphrase() -> None:
+    key = StoreKey.generate()
+    changed = key.text[:-1] + ("a" if key.text[-1] != "a" else "b")
+
+    assert parse_key(f" {key.text.upper()} ") == key
+    with pytest.raises(InvalidInput):
+        parse_key(changed)
+    assert key.raw.hex() not in repr(key)
+    wrapped = wrap_key(key, "correct horse")
+    assert unwrap_key(wrapped, "correct horse") == key
+    assert unwrap_key(wrapped, "correct house") is None
+    assert unwrap_key({**wrapped, "key": os.urandom(32).hex()}, "correct horse") is None

@@ -1,0 +1,100 @@
+"""A process that is killed while it replaces a store leaves the old store or the new one."""
+
+import os
+import random
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recollect import LocalRecollect
+from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
+from recollect.config import Settings
+from recollect.store.sqlite.encryption import is_encrypted
+
+pytestmark = [
+    pytest.mark.kill,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+]
+KILLS = 50  # of each command
+STATEMENT = "The zebrafish tank is in Berlin."
+
+
+def settings_in(folder: Path) -> Settings:
+    return Settings(
+        db=str(folder / "memory.db"),
+        embedding_backend="none",
+        key_file=str(folder / "store.key"),
+        keyring=False,
+    )
+
+
+def run_until_killed(work: Callable[[], object], kill_at: int) -> int:
+    """Run *work* in a child that kills itself at a moment; return how many moments it had, or 0."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        moments = 0
+
+        def tick(*_: object) -> None:
+            nonlocal moments
+            moments += 1
+            if moments == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            sys.setprofile(tick)  # every call and return, of Python and of C functions
+            work()
+            sys.setprofile(None)
+            os.write(writing, str(moments).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(pid, 0)
+    with os.fdopen(reading) as pipe:
+        return int(pipe.read() or 0)
+
+
+@pytest.mark.parametrize("command", [encrypt_store, rekey_store, decrypt_store])
+def test_the_store_is_whole_whenever_its_conversion_is_killed(
+    tmp_path: Path, command: Callable[[Settings], object]
+) -> None:
+    pristine = tmp_path / "pristine"
+    pristine.mkdir()
+    settings = settings_in(pristine)
+    with LocalRecollect(settings) as rec:
+        for number in range(20):
+            rec.ingest(f"{STATEMENT} Tank {number} is the same.", scope="global")
+        rec._store.snapshot("test")
+        before = rec.maintenance.status().memories_by_status
+    if command is not encrypt_store:
+        encrypt_store(settings)
+
+    def attempt(kill_at: int) -> tuple[int, Path]:
+        folder = tmp_path / f"attempt-{kill_at}"
+        shutil.copytree(pristine, folder)
+        return run_until_killed(lambda: command(settings_in(folder)), kill_at), folder
+
+    total, _ = attempt(0)
+    assert total > KILLS
+    outcomes = set()
+    for kill_at in sorted(random.Random(7).sample(range(1, total), KILLS - 10)) + list(
+        range(total - 400, total, 40)
+    ):
+        _, folder = attempt(kill_at)
+        after = settings_in(folder)
+        with LocalRecollect(after) as rec:
+            assert rec.maintenance.verify().ok, kill_at
+            assert rec.maintenance.status().memories_by_status == before
+            assert rec.search("zebrafish tank")
+        outcomes.add(is_encrypted(after.db_path))
+        assert not list(folder.glob("*.partial-*"))
+        with LocalRecollect(replace(after, db=str(folder / "memory.db.before-test"))) as copy:
+            assert copy.search("zebrafish tank")
+        shutil.rmtree(folder)
+
+    assert outcomes == ({True} if command is rekey_store else {False, True})
