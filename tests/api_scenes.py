@@ -435,7 +435,43 @@ def keeping(door: RecordedCalls) -> None:
     )  # the log of writes may differ
 
 
-SCENES = (memories, captures, agents, blocks, conversations, tools, skills_and_files, keeping)
+def documents(door: RecordedCalls) -> None:
+    alice = ("users", "alice")
+    first = {"text": "I love pizza", "n": 3, "key": "ghp_" + "a1B2c3D4e5" * 4}
+    door.documents.put(alice, "food", first)
+    door.documents.put(alice, "food", first, exact=True, lifetime_s=3_600, expected_revision=1)
+    door.documents.put(alice, "food", "late", expected_revision=1)
+    door.documents.put([*alice, "cars"], "car", {"text": "a red Volvo", "n": 5.5})
+    door.documents.put("notes", "/memories/a.md", "only text\nin lines", text="")
+    door.documents.put("notes", "", 1)
+    door.documents.put(("a", ""), "k", 1)
+    door.documents.put("notes", "k", {1, 2})
+    door.documents.get(alice, "food")
+    door.documents.get(alice, "nothing")
+    door.documents.extend(alice, "food")
+    door.documents.extend(alice, "nothing")
+    door.documents.search(("users",), "which car?")
+    door.documents.search(("users",), filter={"n": {"$gt": 3}}, limit=1)
+    door.documents.search(filter={"n": {"$near": 3}})
+    door.documents.search(offset=1, limit=1)
+    door.documents.namespaces()
+    door.documents.namespaces(("users", "alice"), limit=1, offset=1)
+    door.documents.delete(alice, "food", expected_revision=9)
+    door.documents.delete(alice, "food")
+    door.documents.delete(alice, "food")
+
+
+SCENES = (
+    memories,
+    captures,
+    agents,
+    blocks,
+    conversations,
+    documents,
+    tools,
+    skills_and_files,
+    keeping,
+)
 
 
 def same(value: Any) -> Any:

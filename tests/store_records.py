@@ -16,6 +16,7 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
+from recollect.domain.document import Document
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.source import Evidence, Source, SourceKind
@@ -31,6 +32,11 @@ TALK = Conversation(id="c1", agent_id="a1", started_at=START)
 ALONE = Conversation(id="c2", started_at=START + timedelta(hours=1))
 
 Keep = Callable[..., Memory]
+
+
+def document(document_id: str, value: Any, **more: Any) -> Document:
+    fields = {"namespace": ("users", "anna"), "key": document_id, "text": "", "revision": 1, **more}
+    return Document(id=document_id, value=value, created_at=START, updated_at=START, **fields)
 
 
 def agent(agent_id: str, name: str) -> Agent:

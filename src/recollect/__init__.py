@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from recollect.domain.conversation import MessageParts as MessageParts
     from recollect.domain.conversation import Pin as Pin
     from recollect.domain.conversation import Summary as Summary
+    from recollect.domain.document import Document as Document
+    from recollect.domain.document import DocumentHit as DocumentHit
     from recollect.domain.file import FileHit as FileHit
     from recollect.domain.file import FileWindow as FileWindow
     from recollect.domain.file import GrepMatch as GrepMatch
@@ -136,6 +138,7 @@ _EXPORTS = {
     ),
     "recollect.domain.context_bundle": "Bundle Citation Section WindowOverview",
     "recollect.domain.capture_event": "Event EventState",
+    "recollect.domain.document": "Document DocumentHit",
     "recollect.domain.file": "FileHit FileWindow GrepMatch GrepPage",
     "recollect.domain.job": "Job JobState",
     "recollect.domain.model_usage": "ModelCall",

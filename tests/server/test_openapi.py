@@ -85,6 +85,12 @@ OPERATIONS = """
 /api/conversations/{conversation}/resume POST
 /api/conversations/{conversation}/skill POST
 /api/conversations/{conversation}/summaries GET
+/api/document DELETE
+/api/document GET
+/api/document-namespaces GET
+/api/documents PUT
+/api/documents/extend POST
+/api/documents/search POST
 /api/drain POST
 /api/embedder/try POST
 /api/events GET

@@ -48,7 +48,7 @@ def problems(path: Path) -> dict[str, str]:
         ),
         ("UPDATE terms SET items = 5", "terms count their items"),
         ("UPDATE shelves SET items = 7", "partitions count their items"),
-        ("DELETE FROM items WHERE seq = 1", "every memory, message, block and file is indexed"),
+        ("DELETE FROM items WHERE seq = 1", "every searchable record is indexed"),
         (
             "INSERT INTO items (shelf_id, id) VALUES (1, 'ghost')",
             "every item has its record",

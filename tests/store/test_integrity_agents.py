@@ -81,7 +81,7 @@ EXPECTED = {
         ),
         (
             "DELETE FROM items WHERE id IN ({of})",
-            "every memory, message, block and file is indexed",
+            "every searchable record is indexed",
         ),
         (
             "UPDATE items SET words = words + 1 WHERE id IN ({of})",

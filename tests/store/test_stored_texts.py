@@ -22,7 +22,8 @@ memory_changes.effects memory_links.relation memory_links.to_kind model_calls.mo
 model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_files.root
 repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
-requests.fingerprint conversations.key models.name shelves.kind shelves.scope retrievals.verb
+requests.fingerprint conversations.key documents.namespace documents.key models.name shelves.kind
+shelves.scope retrievals.verb
 """
 # Columns that go with their memory, or that `forget` handles by itself.
 _HANDLED = """

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.api.blocks import Blocks
     from recollect.api.captures import Captures
     from recollect.api.conversations import Conversations
+    from recollect.api.documents import Documents
     from recollect.api.files import Files
     from recollect.api.inbox import Inbox
     from recollect.api.jobs import Jobs
@@ -376,6 +377,13 @@ class Recollect(Noun):
         from recollect.api.files import Files
 
         return Files(self._transport)
+
+    @cached_property
+    def documents(self) -> "Documents":
+        """Store JSON values by namespace and key, and search them."""
+        from recollect.api.documents import Documents
+
+        return Documents(self._transport)
 
     @cached_property
     def jobs(self) -> "Jobs":

@@ -28,6 +28,7 @@ class ItemKind(StrEnum):
     MESSAGE = "message"
     BLOCK = "block"
     FILE = "file"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, order=True)

@@ -43,6 +43,7 @@ REDACTED_TABLES = (
     "ingestion_events",
     "jobs",
     "model_calls",
+    "documents",
 )
 # The marker would not fit into a block that is full.
 UNMARKED_TABLES = frozenset({"blocks", "block_history", "block_proposals"})
@@ -201,7 +202,7 @@ def _is_hardly_used(tables: Tables, word: str, gone: Collection[str]) -> bool:
     messages = [item for item in others if item.kind is ItemKind.MESSAGE]
     memories = [item.id for item in others if item.kind is ItemKind.MEMORY]
     if len(messages) + len(memories) < len(others):
-        return False  # a block or a file has it
+        return False  # a block, a file or a document has it
     if not all(map(_is_record, tables.memories.get_many(memories))):
         return False
     conversations = {item.conversation_id for item in messages}

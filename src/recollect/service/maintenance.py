@@ -1,9 +1,9 @@
 """
 Maintain the store: status, verification, the work of a worker, scheduled maintenance.
 
-Which contains which: `drain` runs every job that is due, embeds every pending item and prunes the
-retrieval log. `run_maintenance` embeds, prunes, and reports duplicates and stale facts; it never
-decides about them, and each run is recorded as an event.
+Which contains which: `drain` runs every job that is due, embeds every pending item, prunes the
+retrieval log and deletes expired documents. `run_maintenance` embeds, prunes, and reports
+duplicates and stale facts; it never decides about them, and each run is recorded as an event.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,6 +24,7 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import EmbedderUnavailable, IllegalTransition, StoreUnavailable
 from recollect.models.model_names import LOCAL_BACKENDS
+from recollect.service.documents import delete_expired
 from recollect.service.finish_work import finish_in_steps
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
@@ -122,6 +123,7 @@ def drain_in_steps(services: Services) -> Iterator[int]:
     for _ in finish_in_steps(services):
         yield 1
     yield from _embed_in_steps(services)
+    delete_expired(services)
     while prune_retrievals(services):
         pass  # nobody waits for this, so it is not counted
 
@@ -182,6 +184,7 @@ def run_maintenance(services: Services, request: RunMaintenanceRequest) -> Maint
         pass
     embedded = sum(_embed_in_steps(services))
     pruned = sum(iter(lambda: prune_retrievals(services, least=1), 0))
+    delete_expired(services)
     stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}
     with services.store.read() as tables:
         duplicates = _find_duplicates(services, tables, request.limit)

@@ -21,6 +21,7 @@ from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.conversations import ConversationRepository
+from recollect.store.repositories.documents import DocumentRepository
 from recollect.store.repositories.embeddings import EmbeddingRepository
 from recollect.store.repositories.files import FileRepository
 from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
@@ -50,6 +51,7 @@ class Tables:
     messages: MessageRepository
     skills: SkillRepository
     files: FileRepository
+    documents: DocumentRepository
     sources: SourceRepository
     memories: MemoryRepository
     jobs: JobRepository

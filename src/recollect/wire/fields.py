@@ -36,6 +36,7 @@ from recollect.text.clean_text import clean
 from recollect.wire.to_json import to_json
 
 LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
+MOST_SECONDS = 100 * 365.25 * 86_400
 Member = TypeVar("Member", bound=StrEnum)
 _WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
@@ -301,6 +302,13 @@ def _share(value: object, info: ValidationInfo) -> float:
     return float(value)
 
 
+def _seconds(value: object, info: ValidationInfo) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < float(str(value)) <= MOST_SECONDS:
+        raise InvalidInput(f"{info.field_name} must be a number of seconds above 0, not {value!r}")
+    return float(str(value))
+
+
 def _branch_point(value: object, info: ValidationInfo) -> str | tuple[str, int]:
     item = value[0] if isinstance(value, list | tuple) and len(value) == 2 else value
     if not isinstance(item, (str, *_WITH_ID)):
@@ -336,6 +344,7 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_end_moment)]
 ZonedMoment = Annotated[datetime, BeforeValidator(_zoned_moment)]
 Share = Annotated[float, BeforeValidator(_share)]
+Seconds = Annotated[float, BeforeValidator(_seconds)]
 BranchPoint = Annotated[str | tuple[str, int], BeforeValidator(_branch_point)]
 Limit = Annotated[int, whole_number(1, limits.MAX_LIMIT)]
 Offset = Annotated[int, whole_number(0, 10**9)]

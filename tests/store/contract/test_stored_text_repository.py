@@ -25,6 +25,7 @@ from store_records import (
     Keep,
     block,
     block_version,
+    document,
     event,
     matching_ids,
     message,
@@ -94,7 +95,7 @@ def write_agent_with_zebras(tables: Tables) -> None:
 
 
 def write_capture_with_zebras(tables: Tables) -> None:
-    """Write a capture, a skill and a file, with the word zebra in each text."""
+    """Write a capture, a skill, a file and a document, with the word zebra in each text."""
     tables.sources.add(source("src", "raw", title="zebra", uri="zebra", **ZEBRA))
     tables.sources.add_event(
         event("e1", title="zebra", uri="zebra", outcome="zebra", error="zebra", source_id="src")
@@ -129,6 +130,7 @@ def write_capture_with_zebras(tables: Tables) -> None:
         START,
     )
     tables.files.save(StoredFile("f1", "p1", "zebra.py", "zebra", "h"), START)
+    tables.documents.add(document("doc", "zebra", text="zebra"))
 
 
 def write_memory_with_zebras(store: Store, keep: Keep) -> None:

@@ -67,6 +67,9 @@ class IndexedItemReader(Repository):
                 for file_id, project_id, path, content in self._texts(kind, ids):
                     owner = Owner(Scope.PROJECT, project_id)
                     yield IndexedItem(kind, owner, file_id, files.indexed_text(path, content))
+            case ItemKind.DOCUMENT:
+                for document_id, namespace, text in self._texts(kind, ids):
+                    yield IndexedItem(kind, Owner(Scope.GLOBAL, namespace), document_id, text)
 
     def texts_to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, str]:
         """Return the text to embed of each of some records, by id."""

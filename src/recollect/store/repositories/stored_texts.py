@@ -48,15 +48,17 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "agents": (("id",), ("name", "description", "system_prompt", "metadata")),
     "skills": (("id",), ("name", "description", "content", "metadata")),
     "files": (("id",), ("path", "content")),
+    "documents": (("id",), ("body", "text")),
     "projects": (("id",), ("name",)),
 }
 JSON_COLUMNS = frozenset(
-    {"parts", "tool_calls", "metadata", "alternatives", "payload", "dates"},
+    {"parts", "tool_calls", "metadata", "alternatives", "payload", "dates", "body"},
 )
 _KINDS: Mapping[str, ItemKind] = {
     "messages": ItemKind.MESSAGE,
     "blocks": ItemKind.BLOCK,
     "memories": ItemKind.MEMORY,
+    "documents": ItemKind.DOCUMENT,
 }
 _item_with_word = record_shape(ItemWithWord, "kind id conversation_id")
 _source_content = value_shape(str, str)

@@ -30,7 +30,8 @@ from recollect.text.fingerprint import sha256_hex
 _TABLES_TEXT = """
 projects project_links repos agents blocks agent_blocks block_history block_proposals conversations
 summaries messages pins sources ingestion_events jobs model_calls evidence memories unsettled
-memory_tags memory_changes memory_links views skills agent_skills files agent_files retrievals
+memory_tags memory_changes memory_links views skills agent_skills files agent_files documents
+retrievals
 """
 TABLES = tuple(_TABLES_TEXT.split())
 
@@ -45,6 +46,7 @@ _NATURAL_KEYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "conversations": (("agent_id", "key"),),
     "skills": (("project_id", "origin", "path", "sha256", "name"),),
     "files": (("project_id", "path"),),
+    "documents": (("namespace", "key"),),
     "sources": (("sha256", "kind"),),
     "memory_links": (("from_id", "relation", "to_kind", "to_id"),),
 }
@@ -66,8 +68,9 @@ _ITEM_KINDS: Mapping[str, ItemKind] = {
     "messages": ItemKind.MESSAGE,
     "blocks": ItemKind.BLOCK,
     "files": ItemKind.FILE,
+    "documents": ItemKind.DOCUMENT,
 }
-_COMPARED_TABLES = frozenset({"agents", "blocks", "skills", "files"})
+_COMPARED_TABLES = frozenset({"agents", "blocks", "skills", "files", "documents"})
 _OWNER_COLUMNS = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
 _PARENT_COLUMN: Mapping[str, str] = {
@@ -253,7 +256,7 @@ class RowImporter:
         if table == "agent_blocks":
             self._report(f"block {row.get('label')}: the agent has one of that label here")
         elif table in _COMPARED_TABLES:
-            name = row.get("name") or row.get("label") or row.get("path")
+            name = row.get("name") or row.get("label") or row.get("path") or row.get("key")
             ignored = {"id", "created_at", "updated_at"}
             differing = sorted(c for c in row if c not in ignored and existing[c] != row[c])
             if differing:

@@ -28,7 +28,8 @@ _SEARCHABLE = """SELECT id FROM memories UNION ALL SELECT id FROM messages
                 WHERE content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"')
                    OR instr(coalesce(parts, ''), '"send_message"')
                UNION ALL SELECT id FROM blocks
-               UNION ALL SELECT id FROM files WHERE project_id IS NOT NULL"""
+               UNION ALL SELECT id FROM files WHERE project_id IS NOT NULL
+               UNION ALL SELECT id FROM documents WHERE text <> ''"""
 
 _WRONG_PARTITION = """
     SELECT i.id FROM memories t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
@@ -44,7 +45,10 @@ _WRONG_PARTITION = """
      UNION ALL
     SELECT i.id FROM files t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
      WHERE (s.kind, s.scope, s.owner_id) IS NOT
-           ('file', 'project', t.project_id)"""
+           ('file', 'project', t.project_id)
+     UNION ALL
+    SELECT i.id FROM documents t JOIN items i ON i.id = t.id JOIN shelves s ON s.id = i.shelf_id
+     WHERE (s.kind, s.scope, s.owner_id) IS NOT ('document', 'global', t.namespace)"""
 
 # name: (a query that finds violations, what to do about them)
 _RULES: Mapping[str, tuple[str, str]] = {
@@ -59,7 +63,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
         REPAIR,
     ),
-    "every memory, message, block and file is indexed": (
+    "every searchable record is indexed": (
         f"SELECT id FROM ({_SEARCHABLE}) WHERE id NOT IN (SELECT id FROM items)",
         REBUILD,
     ),

@@ -104,7 +104,7 @@ def _reader(
             return _SQL["memory_records"], memory_filter_values(filters), _memory_parser()
         case ItemKind.MESSAGE, MessageFilters():
             return _SQL["message_records"], _message_filter_values(filters), _message
-        case ((ItemKind.BLOCK | ItemKind.FILE), None):
+        case ((ItemKind.BLOCK | ItemKind.FILE | ItemKind.DOCUMENT), None):
             values = {"ids": None if ids is None else to_json(sorted(ids))}
             return _SQL["text_records"], values, _text
     raise TypeError(f"a search of {kind} items cannot have {type(filters).__name__}")

@@ -34,6 +34,7 @@ from recollect.store.protocol import Tables
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.conversations import ConversationRepository
+from recollect.store.repositories.documents import DocumentRepository
 from recollect.store.repositories.embeddings import EmbeddingRepository
 from recollect.store.repositories.files import FileRepository
 from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
@@ -419,6 +420,7 @@ class SqliteStore:
             messages=MessageRepository(connection, word_index),
             skills=SkillRepository(connection),
             files=FileRepository(connection, word_index),
+            documents=DocumentRepository(connection, word_index),
             sources=SourceRepository(connection),
             memories=MemoryRepository(connection, word_index),
             jobs=JobRepository(connection),

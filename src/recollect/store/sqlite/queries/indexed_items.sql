@@ -13,6 +13,12 @@ SELECT t.id FROM blocks t LEFT JOIN items i ON i.id = t.id ORDER BY i.seq, t.id;
 -- file_ids: of the files of projects; other files are not indexed
 SELECT t.id FROM files t LEFT JOIN items i ON i.id = t.id WHERE t.project_id IS NOT NULL ORDER BY i.seq, t.id;
 
+-- document_ids: of the documents with a text to search
+SELECT t.id FROM documents t LEFT JOIN items i ON i.id = t.id WHERE t.text <> '' ORDER BY i.seq, t.id;
+
+-- document_texts: namespace and text of documents
+SELECT t.id, t.namespace, t.text FROM json_each(:ids) j CROSS JOIN documents t ON t.id = j.value WHERE t.text <> '';
+
 -- memory_texts: what is embedded of memories: title, content and tags
 SELECT m.id, m.title, m.content, coalesce((SELECT group_concat(t.tag, ', ' ORDER BY t.tag) FROM memory_tags t WHERE t.memory_id = m.id), '')
   FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;

@@ -36,7 +36,7 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
         AND (c.project_id IS NULL OR c.project_id = :project_id
              OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))));
 
--- text_records: the same for blocks and files, which have no filters but a JSON list of ids, or NULL for all
+-- text_records: the same for blocks, files and documents, which have no filters but a JSON list of ids, or NULL for all
 SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
        iif(:ids IS NULL OR i.id IN (SELECT value FROM json_each(:ids)), i.id, NULL)
   FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value;

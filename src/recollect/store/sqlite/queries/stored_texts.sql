@@ -204,3 +204,13 @@ SELECT name FROM projects WHERE id = :id;
 -- set_projects: other texts in one row; NULL: the text stays
 UPDATE projects SET name = coalesce(:name, name)
  WHERE id = :id;
+
+-- documents: keys and texts of all rows
+SELECT id, body, text FROM documents;
+
+-- documents_row: the texts of one row
+SELECT body, text FROM documents WHERE id = :id;
+
+-- set_documents: other texts in one row; NULL: the text stays
+UPDATE documents SET body = coalesce(:body, body), text = coalesce(:text, text)
+ WHERE id = :id;
