@@ -12,6 +12,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -112,6 +113,7 @@ def main(arguments: Sequence[str]) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(pages()[path], encoding="utf-8")
         print(f"wrote {path.relative_to(ROOT)}")
+    runpy.run_path(str(ROOT / "scripts" / "generate_async_stub.py"), run_name="__main__")
     return 0
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from recollect.api.recollect import Recollect as Recollect
     from recollect.app.local_recollect import LocalRecollect as LocalRecollect
+    from recollect.client.async_recollect import AsyncRecollect as AsyncRecollect
     from recollect.client.learning import Learning as Learning
     from recollect.client.remote import RemoteRecollect as RemoteRecollect
     from recollect.domain.agent import Agent as Agent
@@ -129,6 +130,7 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "recollect.api.recollect": "Recollect",
     "recollect.app.local_recollect": "LocalRecollect",
+    "recollect.client.async_recollect": "AsyncRecollect",
     "recollect.client.learning": "Learning",
     "recollect.client.remote": "RemoteRecollect",
     "recollect.domain.agent": "Agent AgentReceipt",
@@ -168,7 +170,7 @@ _EXPORTS = {
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}
-__all__ = [*_HOME_OF, "__version__", "connect", "learning", "open"]
+__all__ = [*_HOME_OF, "__version__", "aconnect", "aopen", "connect", "learning", "open"]
 
 
 def __getattr__(name: str) -> Any:
@@ -236,6 +238,53 @@ def connect(
     return RemoteRecollect(
         Connection(settings.server_url, token=settings.token, timeout_s=timeout_s)
     )
+
+
+def aopen(
+    path: str | PathLike[str] | None = None,
+    *,
+    embedder: Embedder | None = None,
+    embedding_backend: str | None = None,
+    embedding_model: str | None = None,
+    chat: ChatModel | None = None,
+    chat_backend: str | None = None,
+    chat_model: str | None = None,
+    cross_project: bool | None = None,
+) -> AsyncRecollect:
+    """
+    Return the memory store in the file *path* for asynchronous code; the arguments are `open`'s.
+
+        async with recollect.aopen("memory.db") as rec:
+            hits = await rec.search("how long should answers be?")
+
+    It has the verbs and nouns of every store, each to be awaited. They run in threads, so the event
+    loop never waits for the disk. The file is opened by the block or by the first call.
+    """
+    # As above.
+    from recollect.client.async_recollect import AsyncRecollect
+
+    return AsyncRecollect(
+        lambda: open(
+            path,
+            embedder=embedder,
+            embedding_backend=embedding_backend,
+            embedding_model=embedding_model,
+            chat=chat,
+            chat_backend=chat_backend,
+            chat_model=chat_model,
+            cross_project=cross_project,
+        )
+    )
+
+
+def aconnect(
+    url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
+) -> AsyncRecollect:
+    """Return the memory store behind the server at *url*, for asynchronous code; see `connect`."""
+    # As above.
+    from recollect.client.async_recollect import AsyncRecollect
+
+    return AsyncRecollect(lambda: connect(url, token=token, timeout_s=timeout_s))
 
 
 def learning(
