@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 
 from recollect.api.noun import Noun
-from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
+from recollect.domain.maintenance import (
+    MaintenanceReport,
+    PendingCounts,
+    StoreStatus,
+    Verification,
+)
 from recollect.wire.requests import maintenance as requests
 
 
@@ -21,6 +26,10 @@ class Maintenance(Noun):
     def status(self) -> StoreStatus:
         """Return what the store holds and the state of its indexes."""
         return self._send(requests.GetStatusRequest, locals())
+
+    def pending(self) -> PendingCounts:
+        """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
+        return self._send(requests.CountPendingRequest, locals())
 
     def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""

@@ -8,5 +8,6 @@ HANDLERS: Handlers = {
     requests.VerifyRequest: maintenance.verify,
     requests.RebuildIndexesRequest: maintenance.rebuild_indexes,
     requests.GetStatusRequest: maintenance.get_status,
+    requests.CountPendingRequest: maintenance.count_pending,
     requests.RunMaintenanceRequest: maintenance.run_maintenance,
 }

@@ -2,7 +2,12 @@
 
 from collections.abc import Mapping
 
-from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
+from recollect.domain.maintenance import (
+    MaintenanceReport,
+    PendingCounts,
+    StoreStatus,
+    Verification,
+)
 from recollect.wire.fields import Limit
 from recollect.wire.request import VerbRequest
 
@@ -17,6 +22,10 @@ class RebuildIndexesRequest(VerbRequest[Mapping[str, int]], route="POST /rebuild
 
 class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
     """Return what is in the store and how far its indexes are."""
+
+
+class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
+    """Return how much waits for a person."""
 
 
 class RunMaintenanceRequest(VerbRequest[MaintenanceReport], route="POST /maintain"):
