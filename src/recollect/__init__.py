@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from recollect.domain.agent_transfer import AgentImport as AgentImport
     from recollect.domain.agent_transfer import AgentMerge as AgentMerge
     from recollect.domain.agent_transfer import BlockMergeConflict as BlockMergeConflict
+    from recollect.domain.backup import Backup as Backup
+    from recollect.domain.backup import BackupReport as BackupReport
     from recollect.domain.block import Block as Block
     from recollect.domain.block import BlockChange as BlockChange
     from recollect.domain.block import BlockHit as BlockHit
@@ -134,6 +136,7 @@ _EXPORTS = {
     "recollect.client.learning": "Learning",
     "recollect.client.remote": "RemoteRecollect",
     "recollect.domain.agent": "Agent AgentReceipt",
+    "recollect.domain.backup": "Backup BackupReport",
     "recollect.domain.block": "Block BlockChange BlockHit BlockProposal BlockVersion",
     "recollect.domain.conversation": (
         "Compacted Conversation Message MessageHit MessageParts Pin Summary"

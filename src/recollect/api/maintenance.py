@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from recollect.api.arguments import FilePath
 from recollect.api.noun import Noun
+from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
     MaintenanceReport,
     PendingCounts,
@@ -30,6 +32,19 @@ class Maintenance(Noun):
     def pending(self) -> PendingCounts:
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
         return self._send(requests.CountPendingRequest, locals())
+
+    def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
+        """
+        Write a backup into the folder *to*, verify it, and delete those that are too old.
+
+        *keep* is how many days, weeks and months keep their newest backup, such as `7d,4w,12m`. The
+        defaults are the settings `backup_folder` and `backup_keep`; a server uses its own folder.
+        """
+        return self._send(requests.BackupRequest, locals())
+
+    def backups(self, to: FilePath | None = None) -> list[Backup]:
+        """Return the backups of this store in the folder *to*, newest first."""
+        return self._send(requests.ListBackupsRequest, locals())
 
     def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""

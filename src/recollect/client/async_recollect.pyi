@@ -27,6 +27,7 @@ from recollect.api.arguments import (
 from recollect.api.recollect import Recollect
 from recollect.domain.agent import Agent, AgentReceipt
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
+from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.block import (
     DEFAULT_LIMIT,
     Block,
@@ -56,6 +57,7 @@ from recollect.domain.maintenance import (
     Imported,
     InboxItem,
     MaintenanceReport,
+    PendingCounts,
     Receipt,
     StoreStatus,
     Verification,
@@ -203,6 +205,12 @@ class AsyncInbox:
 
     async def undo(self, memory_ids: Texts) -> builtins.list[Memory]:
         """Undo the last status change of each memory, all or none."""
+
+    async def order(self) -> builtins.list[str]:
+        """Return the ids of all candidates in the order of `list`, without reading the candidates."""
+
+    async def items(self, memory_ids: Texts) -> builtins.list[InboxItem]:
+        """Return some candidates as `list` does; what is not in the inbox any more is left out."""
 
     async def list(
         self,
@@ -1009,6 +1017,15 @@ class AsyncMaintenance:
 
     async def status(self) -> StoreStatus:
         """Return what the store holds and the state of its indexes."""
+
+    async def pending(self) -> PendingCounts:
+        """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
+
+    async def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
+        """Write a backup into the folder *to*, verify it, and delete those that are too old."""
+
+    async def backups(self, to: FilePath | None = None) -> builtins.list[Backup]:
+        """Return the backups of this store in the folder *to*, newest first."""
 
     async def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""

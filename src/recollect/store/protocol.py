@@ -81,6 +81,19 @@ class StoreFile(Protocol):
     def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
         """Return a context with the content of an encrypted file; None if *path* is not one."""
 
+    @property
+    def key_id(self) -> str:
+        """The short name of the key of an encrypted store, '' of another."""
+
+    def sign(self, content: bytes) -> str:
+        """Return an HMAC of *content* with the key of the store, '' if it has none."""
+
+    def wrapped_keys(self) -> list[Mapping[str, Any]]:
+        """Return the keys of the store that a passphrase unwraps."""
+
+    def write_copy(self, path: Path) -> Mapping[str, int]:
+        """Copy the store to *path*, check the copy, and return its rows by table."""
+
     def owns(self, path: Path) -> bool:
         """Return whether *path* is this file, or has a name of a file that belongs to it."""
 
