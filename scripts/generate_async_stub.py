@@ -79,6 +79,8 @@ def _verb(node: ast.FunctionDef) -> str:
     doc = (ast.get_docstring(node) or "").split("\n")[0]
     arguments = ast.unparse(_Builtins().visit(node.args))
     returned = ast.unparse(_Builtins().visit(node.returns)) if node.returns else "None"
+    if returned.startswith("Iterator["):
+        return f'    def {node.name}({arguments}) -> Async{returned}:\n        """{doc}"""\n'
     return f'    async def {node.name}({arguments}) -> {returned}:\n        """{doc}"""\n'
 
 
@@ -94,6 +96,7 @@ def _return_name(node: ast.FunctionDef) -> str:
 
 
 def _imports(module: ast.Module) -> Iterator[str]:
+    yield "from collections.abc import AsyncIterator"
     yield "from collections.abc import Callable"
     yield "from typing import Self"
     yield "from recollect.api.recollect import Recollect"

@@ -24,6 +24,20 @@ if TYPE_CHECKING:
     from recollect.client.remote import RemoteRecollect as RemoteRecollect
     from recollect.domain.agent import Agent as Agent
     from recollect.domain.agent import AgentReceipt as AgentReceipt
+    from recollect.domain.agent_run import Approval as Approval
+    from recollect.domain.agent_run import ApprovalRequested as ApprovalRequested
+    from recollect.domain.agent_run import ContextCompacted as ContextCompacted
+    from recollect.domain.agent_run import MessageStored as MessageStored
+    from recollect.domain.agent_run import ModelRetried as ModelRetried
+    from recollect.domain.agent_run import ReasoningDelta as ReasoningDelta
+    from recollect.domain.agent_run import Run as Run
+    from recollect.domain.agent_run import RunEnded as RunEnded
+    from recollect.domain.agent_run import RunResult as RunResult
+    from recollect.domain.agent_run import RunStarted as RunStarted
+    from recollect.domain.agent_run import StopReason as StopReason
+    from recollect.domain.agent_run import TextDelta as TextDelta
+    from recollect.domain.agent_run import ToolEnded as ToolEnded
+    from recollect.domain.agent_run import ToolStarted as ToolStarted
     from recollect.domain.agent_transfer import AgentExport as AgentExport
     from recollect.domain.agent_transfer import AgentFormat as AgentFormat
     from recollect.domain.agent_transfer import AgentImport as AgentImport
@@ -99,11 +113,13 @@ if TYPE_CHECKING:
     from recollect.errors import AlreadyExists as AlreadyExists
     from recollect.errors import BlockConflict as BlockConflict
     from recollect.errors import BlockReadOnly as BlockReadOnly
+    from recollect.errors import ContextOverflow as ContextOverflow
     from recollect.errors import EmbedderUnavailable as EmbedderUnavailable
     from recollect.errors import EvidenceMissing as EvidenceMissing
     from recollect.errors import IllegalTransition as IllegalTransition
     from recollect.errors import ImportRefused as ImportRefused
     from recollect.errors import InvalidInput as InvalidInput
+    from recollect.errors import InvalidModelResponse as InvalidModelResponse
     from recollect.errors import ModelUnavailable as ModelUnavailable
     from recollect.errors import NotFound as NotFound
     from recollect.errors import PackageMissing as PackageMissing
@@ -137,6 +153,10 @@ _EXPORTS = {
     "recollect.client.remote": "RemoteRecollect",
     "recollect.domain.agent": "Agent AgentReceipt",
     "recollect.domain.backup": "Backup BackupReport",
+    "recollect.domain.agent_run": (
+        "Approval ApprovalRequested ContextCompacted MessageStored ModelRetried ReasoningDelta Run "
+        "RunEnded RunResult RunStarted StopReason TextDelta ToolEnded ToolStarted"
+    ),
     "recollect.domain.block": "Block BlockChange BlockHit BlockProposal BlockVersion",
     "recollect.domain.conversation": (
         "Compacted Conversation Message MessageHit MessageParts Pin Summary"
@@ -165,8 +185,9 @@ _EXPORTS = {
         "VerificationProblem"
     ),
     "recollect.errors": (
-        "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
-        "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
+        "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly ContextOverflow "
+        "EmbedderUnavailable EvidenceMissing IllegalTransition ImportRefused InvalidInput "
+        "InvalidModelResponse ModelUnavailable NotFound "
         "PackageMissing RecollectError RequestRefused RevisionConflict ServerUnavailable StoreBusy "
         "StoreClosed StoreDamaged StoreError StoreFull StoreLocked StoreNewer StoreReadOnly "
         "StoreUnavailable TokenRefused TooLarge TooManyRequests"

@@ -8,13 +8,15 @@ scripts/generate_async_stub.py from the same classes.
 
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cached_property, partial, wraps
-from typing import Any, Self
+from typing import Any, Self, get_origin
 
 from recollect.api.noun import Noun
 from recollect.api.recollect import Recollect
 from recollect.client.run_blocking import run_blocking
+
+_END = object()  # of an iterator
 
 
 class AsyncRecollect:
@@ -87,7 +89,18 @@ def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[.
     async def call(*args: Any, **options: Any) -> Any:
         return await run_blocking(partial(_call, owner, verb.__name__, args, options))
 
+    @wraps(verb)
+    async def stream(*args: Any, **options: Any) -> AsyncIterator[Any]:
+        events = await run_blocking(partial(_call, owner, verb.__name__, args, options))
+        try:
+            while (event := await run_blocking(partial(next, events, _END))) is not _END:
+                yield event
+        finally:
+            await run_blocking(events.close)
+
     signature = inspect.signature(verb)
+    if get_origin(signature.return_annotation) is Iterator:
+        call = stream  # type: ignore[assignment]
     call.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=list(signature.parameters.values())[1:]
     )

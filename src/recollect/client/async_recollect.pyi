@@ -5,7 +5,7 @@ Written by scripts/generate_async_stub.py; do not edit.
 """
 
 import builtins
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
 from typing import Any, Self
@@ -26,6 +26,7 @@ from recollect.api.arguments import (
 )
 from recollect.api.recollect import Recollect
 from recollect.domain.agent import Agent, AgentReceipt
+from recollect.domain.agent_run import Approval, Run, RunEvent, RunResult
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.block import (
@@ -73,6 +74,7 @@ from recollect.wire.requests.archive import TOKEN_LIMIT
 from recollect.wire.requests.files import MOST_OPEN
 from recollect.wire.requests.memories import SOURCE_MARGIN
 from recollect.wire.requests.recollect import MESSAGE_LIMIT
+from recollect.wire.requests.runs import MAX_STEPS
 
 class AsyncMemories:
     """Read, list and change single memories."""
@@ -320,6 +322,51 @@ class AsyncAgents:
         trusted: bool = False,
     ) -> AgentTools:
         """Return the memory tools of an agent under Letta's names."""
+
+    async def run(
+        self,
+        agent: AgentLike,
+        message: str,
+        *,
+        conversation: ConversationLike | None = None,
+        project: Place = None,
+        model: str = "",
+        max_steps: int = MAX_STEPS,
+    ) -> RunResult:
+        """Send a message to an agent, and let it answer and call tools until it stops."""
+
+    def stream(
+        self,
+        agent: AgentLike,
+        message: str,
+        *,
+        conversation: ConversationLike | None = None,
+        project: Place = None,
+        model: str = "",
+        max_steps: int = MAX_STEPS,
+    ) -> AsyncIterator[RunEvent]:
+        """Do the same as `run`, yielding each event as it happens; the last one is `RunEnded`."""
+
+    async def approvals(
+        self, *, agent: AgentLike | None = None, conversation: ConversationLike | None = None
+    ) -> builtins.list[Approval]:
+        """Return the tool calls that wait for a decision, the first to expire first."""
+
+    async def decide(
+        self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
+    ) -> RunResult:
+        """Approve or deny a tool call. With the last decision of a run, the run continues."""
+
+    def stream_decision(
+        self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
+    ) -> AsyncIterator[RunEvent]:
+        """Do the same as `decide`, yielding each event of the run as it happens."""
+
+    async def cancel(self, conversation: ConversationLike) -> Run | None:
+        """Stop the open run of a conversation and deny what waits; None if there is none."""
+
+    async def runs(self, conversation: ConversationLike, *, limit: int = 50) -> builtins.list[Run]:
+        """Return the runs of a conversation, the latest first."""
 
     async def list(
         self, *, pinned: str | None = None, project: Place = None

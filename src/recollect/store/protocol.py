@@ -31,6 +31,7 @@ from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
 from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
@@ -49,6 +50,7 @@ class Tables:
     blocks: BlockRepository
     conversations: ConversationRepository
     messages: MessageRepository
+    runs: RunRepository
     skills: SkillRepository
     files: FileRepository
     documents: DocumentRepository

@@ -57,16 +57,20 @@ class VerbRequest(BaseModel, Generic[Response]):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     route: ClassVar[Route]
 
+    event_type: ClassVar[Any] = None  # of a verb that can be followed while it is carried out
+
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, response: Any) -> "_RequestReturning":
             # Pydantic would build a class for each response, which takes longer than the models.
             return _RequestReturning(cls, response)
 
-    def __init_subclass__(cls, *, route: str = "", **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, route: str = "", events: Any = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if route:
             cls.route = Route(*route.split())
+        if events is not None:
+            cls.event_type = events
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], *, from_query: bool = False) -> Self:
@@ -97,6 +101,11 @@ class VerbRequest(BaseModel, Generic[Response]):
     def response_adapter(cls) -> TypeAdapter[Any]:
         """Return the adapter that reads and writes the response as JSON."""
         return _adapter(cls.response_type())
+
+    @classmethod
+    def event_adapter(cls) -> TypeAdapter[Any]:
+        """Return the adapter that reads and writes one event of the verb as JSON."""
+        return _adapter(cls.event_type)
 
     @classmethod
     def is_list(cls) -> bool:

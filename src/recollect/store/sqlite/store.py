@@ -46,6 +46,7 @@ from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
 from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
@@ -439,6 +440,7 @@ class SqliteStore:
             blocks=BlockRepository(connection, word_index),
             conversations=ConversationRepository(connection),
             messages=MessageRepository(connection, word_index),
+            runs=RunRepository(connection),
             skills=SkillRepository(connection),
             files=FileRepository(connection, word_index),
             documents=DocumentRepository(connection, word_index),
