@@ -33,7 +33,7 @@ PIECES: tuple[tuple[str, Any, str], ...] = (
     ("embedding pending items", Indexer, "_embed_few_pending"),
     ("embedding the query", ResilientEmbedder, "embed_query"),
     ("memory search", read, "retrieve"),
-    ("facts that are always shown", task_context, "_always_included_hits"),
+    ("answer preferences", task_context, "_answer_preferences"),
     ("message search", task_context, "find_messages"),
     ("topics, summaries, history, counts", task_context, "_bundle_input"),
     ("assembling", task_context, "assemble_bundle"),

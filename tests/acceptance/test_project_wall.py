@@ -101,9 +101,9 @@ def test_a_person_takes_a_fact_out_of_its_project_and_back(rec: LocalRecollect) 
     assert "Globex" not in rec.briefing(project="globex").text
 
     shared = rec.promote(fact.id, scope="global")
-    context = rec.context_for("hello", project="globex").text
+    context = rec.context_for(QUESTION, project="globex").text
     rec.undo(shared.id)
 
     assert SECRET in context
-    assert "Globex" not in rec.context_for("hello", project="globex").text
+    assert "Globex" not in rec.context_for("my work today", project="globex").text
     assert rec.memories.get(fact.id).status is Status.ACTIVE

@@ -4,8 +4,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
-from recollect.context.earlier_messages import MIN_TOKENS, fair_shares, select_messages
-from recollect.context.excerpt import excerpt
+from recollect.context.earlier_messages import (
+    MIN_TOKENS,
+    MessageForm,
+    fair_shares,
+    select_messages,
+)
+from recollect.context.excerpt import excerpt, relevant_sentences
 from recollect.domain.context_bundle import BundleFormat
 from recollect.domain.conversation import Message, MessageHit, MessageParts, Role
 from recollect.text.token_counter import counter_for
@@ -16,6 +21,9 @@ COUNT = counter_for("gpt-4o").count
 RAIN = "It rained all day, and nobody went out. "
 ANSWER = "Our databases are hosted in Frankfurt."
 LONG = RAIN * 60 + ANSWER + " " + RAIN * 60
+REPORT = "The databases slept all day, and nobody went out. "
+# Every sentence bears on the question; one answers it.
+LONG_REPORT = REPORT * 60 + ANSWER + " " + REPORT * 60
 TEXT = st.text(max_size=400) | st.sampled_from(
     [LONG, "x" * 5_000, "語" * 3_000, "- a\n- b\n" * 400]
 )
@@ -83,6 +91,12 @@ def test_a_text_without_spaces_is_cut_around_the_word_too() -> None:
     )
 
 
+def test_a_long_text_is_told_by_the_sentences_that_bear_on_the_question() -> None:
+    assert relevant_sentences(LONG, ["databases"]) == f"… {ANSWER} {RAIN.strip()} …"
+    assert relevant_sentences(LONG, ["lamp"]) == LONG.strip()  # no word tells which
+    assert relevant_sentences(f"{RAIN} {ANSWER}", ["databases"]) == f"{RAIN} {ANSWER}"  # short
+
+
 @given(
     text=TEXT,
     words=st.lists(st.text(max_size=8) | st.just("lamp"), max_size=4),
@@ -116,14 +130,17 @@ def test_the_room_is_shared_fairly(room: int, needs: list[int]) -> None:
 
 def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
     short = [hit(n, f"Short message number {n}.") for n in range(3)]
-    long = [hit(n, LONG, "databases") for n in range(3, 6)]
+    long = [hit(n, LONG_REPORT, "databases", "hosted") for n in range(3, 6)]
     hits = [short[0], long[0], short[1], long[1], short[2], long[2]]
 
-    selected = select_messages(hits, room=400, most=1_000, form=BundleFormat.MARKDOWN, count=COUNT)
+    form = MessageForm(BundleFormat.MARKDOWN)
+    selected = select_messages(hits, room=400, most=1_000, form=form, count=COUNT)
 
     costs = {item: COUNT(text + "\n") for item, text in selected.lines}
-    assert [item for item, _ in selected.lines] == [item.message.id for item in hits]
-    assert all(text.endswith("number 0.") for item, text in selected.lines if item == "msg0")
+    assert [item for item, _ in selected.lines] == [f"msg{n}" for n in range(6)]  # by time
+    assert all(
+        text.endswith("number 0. (2026-05-08)") for item, text in selected.lines if item == "msg0"
+    )
     assert sum(costs.values()) <= 400
     assert all(costs[item.message.id] > 80 for item in long)
     assert all(ANSWER in text for item, text in selected.lines if item in ("msg3", "msg4", "msg5"))
@@ -132,10 +149,10 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
 
 
 def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
-    hits = [hit(n, LONG, "databases") for n in range(8)] + [hit(8, "Yes.")]
+    hits = [hit(n, LONG_REPORT, "databases", "hosted") for n in range(8)] + [hit(8, "Yes.")]
 
     selected = select_messages(
-        hits, room=3 * MIN_TOKENS, most=999, form=BundleFormat.TAGS, count=COUNT
+        hits, room=3 * MIN_TOKENS, most=999, form=MessageForm(BundleFormat.TAGS), count=COUNT
     )
 
     assert [item for item, _ in selected.lines][:2] == ["msg0", "msg1"]
@@ -145,8 +162,9 @@ def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
 
 @each_row("form", BundleFormat)
 def test_no_message_takes_more_than_a_quarter_of_the_budget(form: BundleFormat) -> None:
+    message = hit(0, LONG_REPORT, "databases", "hosted")
     bundle = assemble_bundle(
-        BundleInput(messages=(hit(0, LONG, "databases"),)),
+        BundleInput(messages=(message,), messages_found=(message,)),
         BundleOptions(budget_tokens=400, count=COUNT, form=form),
     )
 

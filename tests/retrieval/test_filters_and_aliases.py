@@ -133,7 +133,10 @@ def test_a_bundle_shows_only_active_and_contradicted_memories(
 
     bundle = memory.context_for("apple", project="here", budget_tokens=20_000)
 
-    shown = {hit.memory.status for section in bundle.sections for hit in section.hits}
+    told = [hit.memory.id for section in bundle.sections for hit in section.hits]
+    left_out = [item.item_id for item in bundle.dropped]
+    shown = {memory.memories.get(memory_id).status for memory_id in (*told, *left_out)}
+    assert told
     assert shown == {Status.ACTIVE, Status.CONTRADICTED}
 
 

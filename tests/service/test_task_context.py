@@ -63,7 +63,7 @@ def talk_of(rec: LocalRecollect) -> str:
 def test_an_agent_nobody_made_is_no_error_and_has_nothing(
     furnished: LocalRecollect, name: str
 ) -> None:
-    bundle = furnished.context_for("the lamp server", agent=name)
+    bundle = furnished.context_for("restart the lamp server", agent=name)
 
     assert "walnut" not in bundle.text
     assert "flickers" not in bundle.text

@@ -11,12 +11,20 @@ with a reason.
 Pure: the same input gives the same bytes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 
 from recollect.context import block_prompt, memory_lines
 from recollect.context.block_prompt import CompiledBlocks, PromptMetadata
-from recollect.context.earlier_messages import MAX_SHARE, BundleLine, select_messages, token_needs
+from recollect.context.earlier_messages import (
+    MAX_SHARE,
+    BundleLine,
+    MessageForm,
+    select_messages,
+    time_key,
+    token_needs,
+)
 from recollect.context.history_window import last_messages_within, message_size
 from recollect.context.memory_lines import SelectedMemories, one_line, select_memories
 from recollect.context.open_file_lines import open_files_cost, select_open_files
@@ -66,7 +74,10 @@ class BundleInput:
     blocks: tuple[Block, ...] = ()
     summary: Summary | None = None
     pins: tuple[Pin, ...] = ()
-    messages: tuple[MessageHit, ...] = ()
+    repeated_on: Mapping[str, tuple[date, ...]] = field(default_factory=dict)  # by memory id
+    messages: tuple[MessageHit, ...] = ()  # to be told, best first
+    messages_found: tuple[MessageHit, ...] = ()  # all, best first
+    times_said: Mapping[str, int] = field(default_factory=dict)  # by message id, if more than once
     topics: tuple[BundleLine, ...] = ()
     file: tuple[BundleLine, ...] = ()
     open_files: tuple[FileWindow, ...] = ()  # last used last
@@ -198,7 +209,9 @@ def _add_relevant_part(
     costs = {name: _section_cost(lines, name, count) for name, lines in candidates.items()}
     costs[SectionName.MESSAGES] = _messages_cost(inputs, options)
     costs[SectionName.OPEN_FILES] = _open_files_cost(inputs, options)
-    memories = select_memories(hits, budget=room, whole=whole, count=count)
+    memories = select_memories(
+        hits, budget=room, whole=whole, count=count, repeated_on=inputs.repeated_on
+    )
     costs[SectionName.FACTS] = memories.tokens
     requests = [TokenRequest(name, share, costs.get(name, 0)) for name, share in RELEVANT]
     rooms = allocate_tokens(room, requests)
@@ -223,11 +236,17 @@ def _add_relevant_part(
         left = rooms[SectionName.MESSAGES] - count(_heading(SectionName.MESSAGES))
         most = _max_message_tokens(options)
         messages = select_messages(
-            inputs.messages, room=left, most=most, form=options.form, count=count
+            inputs.messages, room=left, most=most, form=_message_form(inputs, options), count=count
         )
         selected |= {SectionName.MESSAGES: list(messages.lines)} if messages.lines else {}
         dropped += messages.dropped
-    memories = select_memories(hits, budget=rooms[SectionName.FACTS], whole=whole, count=count)
+    memories = select_memories(
+        hits,
+        budget=rooms[SectionName.FACTS],
+        whole=whole,
+        count=count,
+        repeated_on=inputs.repeated_on,
+    )
     return replace(draft, lines=selected, memories=memories, dropped=tuple(dropped))
 
 
@@ -326,6 +345,7 @@ def _build_bundle(
     costs[SectionName.METADATA] = count(draft.metadata)
     costs[SectionName.HISTORY] = history_tokens
     message_ids = {item_id for item_id, _ in draft.lines.get(SectionName.MESSAGES, ())}
+    in_time_order = sorted(inputs.messages, key=time_key)
     hits = draft.memories.by_section
     pin_ids = {item_id for item_id, _ in draft.lines.get(SectionName.PINS, ())}
     return Bundle(
@@ -340,8 +360,8 @@ def _build_bundle(
         tokens=count(text) + history_tokens,
         budget_tokens=options.budget_tokens,
         blocks=draft.compiled.included,
-        messages=tuple(hit for hit in inputs.messages if hit.message.id in message_ids),
-        messages_found=inputs.messages,
+        messages=tuple(hit for hit in in_time_order if hit.message.id in message_ids),
+        messages_found=inputs.messages_found,
         summary=inputs.summary if draft.summary else None,
         pins=tuple(pin for pin in inputs.pins if pin.id in pin_ids),
         history=draft.history,
@@ -353,7 +373,9 @@ def _relevant_cost(inputs: BundleInput, options: BundleOptions, left: int) -> in
     """Return the tokens of everything relevant if it were all included."""
     lines, count = _other_lines(inputs), options.count
     others = sum(_section_cost(entries, name, count) for name, entries in lines.items())
-    memories = select_memories(inputs.hits, budget=left, whole=left, count=count)
+    memories = select_memories(
+        inputs.hits, budget=left, whole=left, count=count, repeated_on=inputs.repeated_on
+    )
     said_and_open = _messages_cost(inputs, options) + _open_files_cost(inputs, options)
     return others + said_and_open + memories.tokens
 
@@ -366,8 +388,13 @@ def _messages_cost(inputs: BundleInput, options: BundleOptions) -> int:
     if not inputs.messages:
         return 0
     limit = _max_message_tokens(options)
-    needs = token_needs(inputs.messages, most=limit, form=options.form, count=options.count)
+    form = _message_form(inputs, options)
+    needs = token_needs(inputs.messages, most=limit, form=form, count=options.count)
     return options.count(_heading(SectionName.MESSAGES)) + sum(needs)
+
+
+def _message_form(inputs: BundleInput, options: BundleOptions) -> MessageForm:
+    return MessageForm(options.form, inputs.times_said)
 
 
 def _open_files_cost(inputs: BundleInput, options: BundleOptions) -> int:

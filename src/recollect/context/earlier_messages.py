@@ -1,15 +1,15 @@
 """
-Render earlier messages as lines of a bundle: short ones whole, long ones cut to the relevant part.
+Render earlier messages as dated lines in time order: long ones cut to the relevant part.
 
 The tokens are divided fairly: a message that needs less than an equal share leaves the rest to the
 others, and tokens left over by a cut go to a better match. If the shares would be too small, the
 least relevant messages are dropped. Pure.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from recollect.context.excerpt import excerpt
+from recollect.context.excerpt import excerpt, relevant_sentences
 from recollect.context.speaker_label import speaker_label
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import BundleFormat, DroppedItem
@@ -24,6 +24,14 @@ BundleLine = tuple[str, str]  # the id of an item, and its text
 
 
 @dataclass(frozen=True)
+class MessageForm:
+    """How a message is written, and how often each was said, if more than once."""
+
+    bundle_format: BundleFormat
+    times_said: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class EarlierMessages:
     """A line for each message included, and what was cut or dropped."""
 
@@ -32,12 +40,12 @@ class EarlierMessages:
 
 
 def token_needs(
-    hits: Sequence[MessageHit], *, most: int, form: BundleFormat, count: TokenCounter
+    hits: Sequence[MessageHit], *, most: int, form: MessageForm, count: TokenCounter
 ) -> list[int]:
     """Return the tokens each message needs, at most *most*."""
     needs = []
     for hit in hits:
-        text = escape_fence_tags(hit.message.content).strip()
+        text = _told_text(hit)
         too_long = len(text) > MAX_CHARS_PER_TOKEN * most
         cost = most if too_long else count(_render_line(hit.message, text, form) + "\n")
         needs.append(min(cost, most))
@@ -45,9 +53,9 @@ def token_needs(
 
 
 def select_messages(
-    hits: Sequence[MessageHit], *, room: int, most: int, form: BundleFormat, count: TokenCounter
+    hits: Sequence[MessageHit], *, room: int, most: int, form: MessageForm, count: TokenCounter
 ) -> EarlierMessages:
-    """Return the lines of *hits*, best first, within *room* tokens and *most* for each."""
+    """Return the lines of *hits* (best first) in time order, within *room* tokens."""
     needs = token_needs(hits, most=most, form=form, count=count)
     shares = _divide_room(room, needs)
     lines: dict[str, str] = {}
@@ -56,6 +64,7 @@ def select_messages(
     for hit, need, share in reversed(list(zip(hits, needs, shares, strict=True))):
         message = hit.message
         content = escape_fence_tags(message.content)
+        whole = _told_text(hit)
         text = _fit_excerpt(hit, min(share + left, most), form, count)
         if not share or not text:
             reason = f"budget: {need} tokens did not fit"
@@ -66,19 +75,33 @@ def select_messages(
         left += share - count(line + "\n")
         lines[message.id] = line
         if text != content.strip():
-            reason = f"budget: cut to {len(text)} of {len(content)} characters"
+            why = "other sentences" if text == whole else "budget"
+            reason = f"{why}: cut to {len(text)} of {len(content)} characters"
             dropped.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
-    selected = [(hit.message.id, lines[hit.message.id]) for hit in hits if hit.message.id in lines]
+    in_time_order = [hit.message.id for hit in sorted(hits, key=time_key)]
+    selected = [
+        (message_id, lines[message_id]) for message_id in in_time_order if message_id in lines
+    ]
     return EarlierMessages(tuple(selected), tuple(reversed(dropped)))
 
 
-def _fit_excerpt(hit: MessageHit, budget: int, form: BundleFormat, count: TokenCounter) -> str:
+def time_key(hit: MessageHit) -> tuple[float, int]:
+    """Return the key that sorts messages by time."""
+    return (hit.message.created_at.timestamp(), hit.message.position)
+
+
+def _fit_excerpt(hit: MessageHit, budget: int, form: MessageForm, count: TokenCounter) -> str:
     def fits(text: str) -> bool:
         if len(text) > MAX_CHARS_PER_TOKEN * budget:
             return False
         return count(_render_line(hit.message, text, form) + "\n") <= budget
 
-    return excerpt(escape_fence_tags(hit.message.content), hit.matched_words, fits)
+    return excerpt(_told_text(hit), hit.matched_words, fits)
+
+
+def _told_text(hit: MessageHit) -> str:
+    """Return the part of a message that bears on the query."""
+    return relevant_sentences(escape_fence_tags(hit.message.content), hit.matched_words)
 
 
 def _divide_room(room: int, needs: Sequence[int]) -> list[int]:
@@ -109,10 +132,13 @@ def fair_shares(room: int, needs: Sequence[int]) -> list[int]:
     return shares
 
 
-def _render_line(message: Message, text: str, form: BundleFormat) -> str:
+def _render_line(message: Message, text: str, form: MessageForm) -> str:
     speaker = speaker_label(message)
-    if form is BundleFormat.TAGS:
-        return f"- {speaker}, {message.created_at:%Y-%m-%d}: {' '.join(text.split())}"
+    times = form.times_said.get(message.id, 1)
+    again = f", said {times} times" if times > 1 else ""
+    day = f"{message.created_at:%Y-%m-%d}"
+    if form.bundle_format is BundleFormat.TAGS:
+        return f"- {speaker}, {day}{again}: {' '.join(text.split())}"
     # Lines are indented so that none can look like a heading or another speaker.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    return f"\n**{speaker.capitalize()}**: " + "\n    ".join(lines)
+    return f"\n**{speaker.capitalize()}**: " + "\n    ".join(lines) + f" ({day}{again})"

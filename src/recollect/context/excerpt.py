@@ -3,7 +3,8 @@ Cut a long text to the part that matches a query.
 
 A text that fits is returned whole. Of a longer one, the sentences with the query's words are kept,
 then their neighbours, in the order of the text, with … for each gap. If no word matches, the
-beginning is returned. Pure; the caller's *fits* decides what fits.
+beginning is returned. Pure; the caller's *fits* decides what fits. `relevant_sentences` leaves out
+what a long text says about other things, however much would fit.
 """
 
 import re
@@ -15,6 +16,7 @@ from recollect.text.search_words import searchable_text
 from recollect.text.sentence_splitter import sentence_spans
 
 MAX_CHARS = 100_000  # only this much of a text is searched, as in the index
+LONG_CHARS = 300  # a longer text is told in part
 MAX_ANCHORS = 20  # matching sentences around which text is kept
 PIECE_CHARS = 300  # longer text without a full stop is split
 _WORD = re.compile(r"\w+")
@@ -39,6 +41,20 @@ def excerpt(text: str, words: Sequence[str], fits: Fits) -> str:
     if low:
         return _join_pieces(pieces, order[:low], whole)
     return _cut_piece(pieces, order[0], words, fits) if pieces else ""
+
+
+def relevant_sentences(text: str, words: Sequence[str]) -> str:
+    """Return *text*; if it is long, only the sentences with *words*, each with the next one."""
+    whole = text.strip()
+    if len(whole) <= LONG_CHARS or not words:
+        return whole
+    pieces = _pieces(whole[:MAX_CHARS])
+    weights = [_query_weight(piece, words) for piece in pieces]
+    if not any(weights):
+        return whole
+    anchors = _anchors(weights)
+    chosen = {index for anchor in anchors for index in (anchor, anchor + 1)}
+    return _join_pieces(pieces, [index for index in chosen if index < len(pieces)], whole)
 
 
 def _pieces(text: str) -> list[str]:
@@ -81,8 +97,7 @@ def _rank_pieces(weights: Sequence[int]) -> list[int]:
     every = range(len(weights))
     if not best:
         return list(every)
-    anchors = [index for index in every if 2 * weights[index] > best]
-    anchors = sorted(anchors, key=lambda index: (-weights[index], index))[:MAX_ANCHORS]
+    anchors = _anchors(weights)
 
     def remoteness(index: int) -> tuple[int, bool, int]:
         # Of two neighbours the following one is more useful.
@@ -91,6 +106,13 @@ def _rank_pieces(weights: Sequence[int]) -> list[int]:
 
     others = set(every).difference(anchors)
     return anchors + sorted(others, key=remoteness)
+
+
+def _anchors(weights: Sequence[int]) -> list[int]:
+    """Return the numbers of the pieces that match about as well as the best one, best first."""
+    best = max(weights)
+    matching = [index for index, weight in enumerate(weights) if 2 * weight > best]
+    return sorted(matching, key=lambda index: (-weights[index], index))[:MAX_ANCHORS]
 
 
 def _join_pieces(pieces: Sequence[str], chosen: Sequence[int], whole: str) -> str:

@@ -5,8 +5,10 @@ Pure. Sections are filled in the order of the hits. A memory that does not fit i
 reason, and smaller ones after it can still be included. Duplicate lines are dropped too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from types import MappingProxyType
 
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
@@ -48,6 +50,7 @@ class SelectedMemories:
     by_section: dict[SectionName, list[Hit]]
     spent: dict[SectionName, int]
     dropped: tuple[DroppedItem, ...]
+    repeated_on: Mapping[str, tuple[date, ...]] = field(default_factory=dict)  # by memory id
 
     @property
     def tokens(self) -> int:
@@ -64,13 +67,23 @@ class SelectedMemories:
             {section: hits for section, hits in sections.items() if hits},
             {section: self.spent[section] for section, hits in sections.items() if hits},
             (*self.dropped, dropped),
+            self.repeated_on,
         )
 
 
 def select_memories(
-    hits: Sequence[Hit], *, budget: int, whole: int, count: TokenCounter
+    hits: Sequence[Hit],
+    *,
+    budget: int,
+    whole: int,
+    count: TokenCounter,
+    repeated_on: Mapping[str, tuple[date, ...]] = MappingProxyType({}),
 ) -> SelectedMemories:
-    """Return which of *hits*, best first, fit; each section may use its share of *whole*."""
+    """
+    Return which of *hits*, best first, fit; each section may use its share of *whole*.
+
+    *repeated_on* are the other days on which a fact was said, by the id of its memory.
+    """
     left = budget
     spent: dict[SectionName, int] = {}
     selected: dict[SectionName, list[Hit]] = {}
@@ -78,7 +91,7 @@ def select_memories(
     lines_seen: set[str] = set()
     for hit in hits:
         name = SECTION_OF[hit.memory.type]
-        line = _render_memory(hit, "m99")
+        line = _render_memory(hit, "m99", repeated_on.get(hit.memory.id, ()))
         cost = count(f"{line}\n")
         if name not in selected:
             cost += count(f"\n## {HEADINGS[name]}\n")
@@ -96,7 +109,7 @@ def select_memories(
             lines_seen.add(line)
             continue
         dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
-    return SelectedMemories(selected, spent, tuple(dropped))
+    return SelectedMemories(selected, spent, tuple(dropped), repeated_on)
 
 
 def render_memories(
@@ -108,7 +121,8 @@ def render_memories(
     for name in SectionName:
         for hit in selected.by_section.get(name, ()):
             mark = f"m{len(citations) + 1}"
-            lines.setdefault(name, []).append(_render_memory(hit, mark))
+            repeated_on = selected.repeated_on.get(hit.memory.id, ())
+            lines.setdefault(name, []).append(_render_memory(hit, mark, repeated_on))
             quote = hit.evidence[0].quote if hit.evidence else ""
             citations.append(Citation(mark, hit.memory.id, quote, hit.memory.source_ref or ""))
     return lines, citations
@@ -120,7 +134,7 @@ def one_line(text: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
-def _render_memory(hit: Hit, mark: str) -> str:
+def _render_memory(hit: Hit, mark: str, repeated_on: Sequence[date] = ()) -> str:
     memory = hit.memory
     text = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
     if not text:
@@ -132,7 +146,9 @@ def _render_memory(hit: Hit, mark: str) -> str:
         text += f" (because: {memory.rationale})"
     # The relative dates of a hint, with the days they referred to.
     dates = (f"{date.text} = {date.day.isoformat()}" for date in memory.provenance.dates)
-    notes = [f"{memory.observed_at:%Y-%m-%d}", *dates]
+    days = sorted({day.isoformat() for day in (memory.observed_at.date(), *repeated_on)})
+    when = ", ".join(days)
+    notes = [when if memory.is_reviewed else f"said on {when}, not reviewed", *dates]
     if note := memory.provenance.author_note:
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached != "visible":

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Hit
-from recollect.text.search_words import STOP_WORDS
+from recollect.text.request_kind import content_words, has_words_to_search
 
 MAX_HITS = 5
 MIN_SHARE_OF_BEST = 0.6  # of the best hit's relevance
@@ -20,16 +20,7 @@ MIN_MATCHED_SHARE = 0.3  # of the content words of the prompt
 SUFFICIENT_MATCHED_WORDS = 4  # for a prompt of any length
 MIN_PROMPT_CHARS = 8
 
-_WORD = re.compile(r"\w+")
 _COMMAND = re.compile(r"\s*[/!#][\w:-]*")  # of the client, not a prompt for the model
-# Words of prompts such as "yes, go on", which contain nothing to search for.
-_FILLER_TEXT = """
-again agree agreed ahead alright also and best commit continue correct do done exactly fine fix go
-going good great hello help hey hi it just keep let lets looks make next nice no nope now off ok
-okay on once one perfect please proceed push ready resume retry right run same start still stop sure
-test tests thank thanks that this thx try two wait well yeah yep yes you
-"""
-_FILLER_WORDS = frozenset(_FILLER_TEXT.split())
 
 
 def is_searchable(prompt: str) -> bool:
@@ -37,12 +28,7 @@ def is_searchable(prompt: str) -> bool:
     text = prompt.strip()
     if len(text) < MIN_PROMPT_CHARS or _COMMAND.match(text):
         return False
-    return len(content_words(text) - _FILLER_WORDS) > 0
-
-
-def content_words(text: str) -> set[str]:
-    """Return the words of *text* without stop words."""
-    return {word for word in _WORD.findall(text.casefold()) if len(word) > 1} - STOP_WORDS
+    return has_words_to_search(text)
 
 
 def relevant_hits(

@@ -16,11 +16,17 @@ from typing import Any
 from recollect.config import expand_home
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
 from recollect.context.earlier_messages import BundleLine
+from recollect.context.evidence_selection import (
+    RequestAim,
+    newer_sides_first,
+    select_hits,
+    select_messages,
+)
 from recollect.context.speaker_label import is_perhaps_pasted
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
 from recollect.domain.block import Block
-from recollect.domain.context_bundle import Bundle
+from recollect.domain.context_bundle import Bundle, DroppedItem
 from recollect.domain.conversation import (
     Message,
     MessageFilters,
@@ -28,11 +34,12 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
-from recollect.domain.memory import MemoryType, Status
-from recollect.domain.retrieval import Filters, Hit, LoggedItem
-from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
+from recollect.domain.memory import Memory, MemoryType
+from recollect.domain.retrieval import Hit, LoggedItem, ResolvedQuery
+from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
+from recollect.retrieval.time_query import TimeQuery, TimeRange, parse_time_query
 from recollect.service import read, validate
 from recollect.service.agents import prompt_metadata
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
@@ -45,14 +52,21 @@ from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow
-from recollect.text.past_query import asks_about_sessions
+from recollect.text.request_kind import (
+    asks_about_past,
+    content_words,
+    has_words_to_search,
+    is_answer_preference,
+    is_instruction,
+)
+from recollect.text.speaker_intent import intended_speaker
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
 HITS = 40
-PROFILE_FACTS = 50
-DECISIONS = 5  # of the project, shown while the budget allows
+PREFERENCES_AMONG = 50  # the newest memories, among which answer preferences are looked for
+MAX_PREFERENCES = 3
 EXTRA_MESSAGES = 80  # searched for, at most, because hits in the history or in sight are dropped
 TOPICS = 5
 SUMMARIES = 2  # of earlier conversations about the task
@@ -60,9 +74,9 @@ COMMITS = 5
 OPENING_MESSAGES = 5  # of a conversation, among which its first typed message is looked for
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
-WHY_FACT = "A profile fact: shown for every task while the budget allows."
-WHY_DECISION = "A decision of this project: shown while the budget allows."
-WEAK = 0.25  # a hit below this share of the best relevance is left out of a bundle
+MAX_CONFLICTS = 3  # other sides that are told of one memory
+WHY_CONFLICT = "It contradicts a memory that is told."
+WHY_PREFERENCE = "How to answer or address the person: told with anything else."
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,8 @@ class _Material:
     """Everything that is read for a bundle, in one transaction."""
 
     scene: _ResolvedRequest
-    hits: tuple[Hit, ...]
-    weak: tuple[Hit, ...]  # too weak for the bundle; logged
+    hits: tuple[Hit, ...]  # all that were found
+    left_out: tuple[DroppedItem, ...]  # what was found and earned no line
     notes: tuple[str, ...]
     bundle: BundleInput  # without what is read from the disk
     open_windows: tuple[OpenFileWindow, ...]
@@ -115,6 +129,9 @@ def context_for(services: Services, request: ContextForRequest) -> Bundle:
         open_files=tuple(read_windows(services, material.open_windows)),
     )
     bundle = assemble_bundle(inputs, options)
+    chosen_ids = {hit.memory.id for hit in inputs.hits}
+    left_out = (item for item in material.left_out if item.item_id not in chosen_ids)
+    bundle = replace(bundle, dropped=(*bundle.dropped, *left_out))
     return _log_bundle(services, material, bundle, f"tokens counted as {counter.name}")
 
 
@@ -123,21 +140,27 @@ def _read_material(
 ) -> _Material:
     tables = snapshot.tables
     scene = _scene(tables, request, task)
-    hits: Sequence[Hit] = ()
-    notes = ["the query is empty"]
-    if task.strip():
-        resolved = read.resolve_query(services, tables, scene.query, scene.viewer)
-        hits, notes = read.run_query(snapshot, resolved)
-    best = max((hit.parts.relevance for hit in hits), default=0.0)
-    by_id = {hit.memory.id: hit for hit in hits if hit.parts.relevance >= WEAK * best}
-    weak = tuple(hit for hit in hits if hit.parts.relevance < WEAK * best)
-    for hit in (*_file_hits(services, snapshot, scene), *_always_included_hits(tables, scene)):
-        by_id.setdefault(hit.memory.id, hit)
-    chosen = tuple(by_id.values())
-    bundle = _bundle_input(services, snapshot, scene, chosen)
+    query = read.resolve_query(services, tables, scene.query, scene.viewer)
+    candidates: Sequence[Hit] = ()
+    notes = ["the query has no words to search for"]
+    if has_words_to_search(task):
+        candidates, notes = read.run_query(snapshot, query)
+    bundle, left_out = _bundle_input(services, snapshot, scene, query, candidates)
     agent = scene.place.agent
     windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
-    return _Material(scene, chosen, weak, tuple(notes), bundle, windows)
+    hits = {hit.memory.id: hit for hit in (*bundle.hits, *candidates)}
+    return _Material(scene, tuple(hits.values()), left_out, tuple(notes), bundle, windows)
+
+
+def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
+    """Return what the request asks for."""
+    task = scene.query.query
+    return RequestAim(
+        word_count=len(content_words(task)),
+        is_instruction=is_instruction(task),
+        about_past=time is not None or asks_about_past(task),
+        speaker=intended_speaker(task),
+    )
 
 
 def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRequest:
@@ -172,17 +195,25 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         asked_at=request.asked_at,
         limit=HITS,
         unreviewed=True,
-        session_records=asks_about_sessions(task),
+        session_records=asks_about_past(task),
     )
     in_sight = frozenset(text.strip() for text in request.in_sight)
     return _ResolvedRequest(request, query, viewer, place, blocks, in_sight)
 
 
 def _bundle_input(
-    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest, hits: Sequence[Hit]
-) -> BundleInput:
+    services: Services,
+    snapshot: read.QuerySnapshot,
+    scene: _ResolvedRequest,
+    query: ResolvedQuery,
+    candidates: Sequence[Hit],
+) -> tuple[BundleInput, tuple[DroppedItem, ...]]:
+    """Return everything the bundle is made from, and what was found and earned no line."""
     request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
     tables = snapshot.tables
+    asked_at = request.asked_at or services.clock.now()
+    time = parse_time_query(scene.query.query, asked_at=asked_at)
+    aim = _aim(scene, time)
     history: tuple[Message, ...] | None = None
     in_context = 0
     summaries: Sequence[Summary] = ()
@@ -192,32 +223,49 @@ def _bundle_input(
         in_context = tables.messages.count(conversation.id)[1]
         summaries = tables.conversations.summaries(conversation.id)
     pins = tables.conversations.pins(conversation.id) if conversation else []
-    messages = _message_hits(snapshot, scene, history or ())
-    topics = (*_summaries(tables, scene, messages), *_topics(tables, scene, messages))
+    memories = select_hits(candidates, aim)
+    relevant_hits = [*memories.hits, *_file_hits(services, snapshot, scene)]
+    hits = _with_other_sides(tables, query, relevant_hits)
+    messages_found = _message_hits(snapshot, scene, history or (), time)
+    messages = select_messages(messages_found, aim, memories=hits, limit=request.message_limit)
+    if hits or messages.messages or aim.is_instruction:
+        hits += _answer_preferences(tables, query)
+    topics: tuple[BundleLine, ...] = ()
+    if not scene.query.query.strip() or (time is not None and time.include_all):
+        topics = (
+            *_summaries(tables, scene, messages_found),
+            *_topics(tables, scene, messages_found),
+        )
     metadata = None
     if request.metadata and agent is not None:
-        asked_at = request.asked_at or services.clock.now()
         metadata = prompt_metadata(tables, agent, scene.blocks, asked_at, in_context)
-    return BundleInput(
-        hits=tuple(hits),
+    inputs = BundleInput(
+        hits=tuple({hit.memory.id: hit for hit in reversed(hits)}.values())[::-1],
+        repeated_on=memories.repeated_on,
         system_prompt=agent.system_prompt if agent else "",
         blocks=scene.blocks,
         summary=summaries[-1] if summaries else None,
         pins=tuple(pin for pin in pins if pin.active),
-        messages=messages,
+        messages=messages.messages,
+        messages_found=messages_found,
+        times_said=messages.times_said,
         topics=topics,
         history=history,
         older=in_context - len(history or ()),
         metadata=metadata,
     )
+    return inputs, (*memories.left_out, *messages.left_out)
 
 
 def _message_hits(
-    snapshot: read.QuerySnapshot, scene: _ResolvedRequest, history: Sequence[Message]
+    snapshot: read.QuerySnapshot,
+    scene: _ResolvedRequest,
+    history: Sequence[Message],
+    time: TimeQuery | None,
 ) -> tuple[MessageHit, ...]:
-    """Return the strongest earlier messages that the model does not see anyway."""
+    """Return the best earlier messages that the model does not see anyway."""
     request, agent, text = scene.request, scene.place.agent, scene.query.query
-    if agent is None or not request.message_limit or not text.strip():
+    if agent is None or not request.message_limit or not has_words_to_search(text):
         return ()
     query = ResolvedMessageQuery(
         text=text,
@@ -231,14 +279,18 @@ def _message_hits(
         ),
         limit=request.message_limit + min(len(history) + len(scene.texts_in_sight), EXTRA_MESSAGES),
     )
+    when = time.time if time is not None else None
+    if time is not None and when is not None and when.session_count is None:
+        time_range = TimeRange(start=when.start, end=when.end)
+        query = replace(query, text=time.topic, time_range=time_range, include_all=time.include_all)
     ids = {message.id for message in history}
     hits = [
         hit
         for hit in find_messages(snapshot.tables, query, snapshot.vector)
         if hit.message.id not in ids and hit.message.content.strip() not in scene.texts_in_sight
     ]
-    best = max((hit.score for hit in hits), default=0.0)
-    return tuple(hit for hit in hits if hit.score >= WEAK * best)[: request.message_limit]
+    in_time = [hit for hit in hits if hit.parts.in_time]
+    return tuple((in_time or hits)[: request.message_limit])
 
 
 def _drop_orphaned_tool_results(messages: Sequence[Message]) -> Sequence[Message]:
@@ -297,27 +349,36 @@ def _openings(tables: Tables, conversation_ids: Sequence[str]) -> Mapping[str, s
     return openings
 
 
-def _always_included_hits(tables: Tables, scene: _ResolvedRequest) -> list[Hit]:
-    """Return facts about the user and the project's latest decisions, for every task."""
-    fact_ids = _newest_ids(tables, scene.viewer, None, MemoryType.PROFILE, PROFILE_FACTS)
-    decision_ids: list[str] = []
-    if scene.place.agent is not None and scene.place.project_id:
-        owner = Owner(Scope.PROJECT, scene.place.project_id)
-        decision_ids = _newest_ids(tables, scene.viewer, owner, MemoryType.DECISION, DECISIONS)
-    memories = tables.memories.get_many([*fact_ids, *decision_ids])
-    return [
-        replace(hit, explanation=WHY_FACT if hit.memory.id in fact_ids else WHY_DECISION)
-        for hit in read.unranked_hits(tables, memories, "")
-    ]
+def _with_other_sides(tables: Tables, query: ResolvedQuery, hits: Sequence[Hit]) -> list[Hit]:
+    """Return *hits* and what contradicts each, the newer side of a conflict first."""
+    hit_ids = {hit.memory.id for hit in hits}
+    missing = [other_id for hit in hits for other_id in hit.conflicts[:MAX_CONFLICTS]]
+    missing = [other_id for other_id in dict.fromkeys(missing) if other_id not in hit_ids]
+    others = tables.memories.get_many(missing) if missing else []
+    visible = [other for other in others if query.filters.violation(other) is None]
+    return newer_sides_first([*hits, *read.unranked_hits(tables, visible, WHY_CONFLICT)])
 
 
-def _newest_ids(
-    tables: Tables, viewer: Viewer, owner: Owner | None, kind: MemoryType, limit: int
-) -> list[str]:
-    """Return the newest active memories of *owner*, or of all that *viewer* may see."""
-    owners = visible_owners(viewer) if owner is None else (owner,)
-    filters = Filters(types=frozenset({kind}), statuses=frozenset({Status.ACTIVE}))
-    return tables.memories.newest_ids(owners, filters.seen_by(viewer), limit)
+def _answer_preferences(tables: Tables, query: ResolvedQuery) -> list[Hit]:
+    """Return the newest preferences about how to answer or address the person."""
+    types = frozenset(MemoryType) - {MemoryType.EPISODE}
+    ids = tables.memories.newest_ids(
+        query.owners, replace(query.filters, types=types), PREFERENCES_AMONG
+    )
+    if len(ids) == PREFERENCES_AMONG:  # older ones are looked for among what is about the person
+        profile = replace(query.filters, types=frozenset({MemoryType.PROFILE}))
+        ids += tables.memories.newest_ids(query.owners, profile, PREFERENCES_AMONG)
+    memories = tables.memories.get_many([*dict.fromkeys(ids)])
+    preferences = [memory for memory in memories if _is_answer_preference(memory)]
+    return read.unranked_hits(tables, preferences[:MAX_PREFERENCES], WHY_PREFERENCE)
+
+
+def _is_answer_preference(memory: Memory) -> bool:
+    if not is_answer_preference(memory.content):
+        return False
+    # What a project says about answers is mostly about its subject: "the bank answers by mail".
+    is_personal = memory.scope in (Scope.GLOBAL, Scope.AGENT)
+    return is_personal or memory.type is MemoryType.PROFILE
 
 
 def _file_hits(
@@ -355,10 +416,7 @@ def _absolute(file: str) -> Path:
 
 def _log_bundle(services: Services, material: _Material, bundle: Bundle, note: str) -> Bundle:
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
-    chosen_ids = {hit.memory.id for hit in material.hits}
-    left_out = [hit for hit in material.weak if hit.memory.id not in chosen_ids]
-    reasons |= {hit.memory.id: f"dropped: below {WEAK:.0%} of the best" for hit in left_out}
-    hits = read.logged_hits([*material.hits, *left_out], reasons)
+    hits = read.logged_hits(material.hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
     items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
     items += [

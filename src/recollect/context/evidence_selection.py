@@ -1,0 +1,197 @@
+"""
+Decide which hits and messages earn a line in a bundle.
+
+Nobody asked for these lines, so they must be surer than the results of a search: a hit needs a
+share of the best hit's relevance, and only the best few are told. Relevance is relative to the
+similarity statistics of the store, so no similarity of one model is compared with a constant here.
+
+What is no evidence earns no line: questions of the user, short remarks, and, unless the request
+asks for them or nothing else answers, replies of the assistant. A fact is told once: hits that say
+the same are merged, and a message that only repeats a told fact is left out. Everything left out is
+returned with its reason, for the log. Pure.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from recollect.domain.context_bundle import DroppedItem
+from recollect.domain.conversation import Message, MessageHit, Role
+from recollect.domain.retrieval import Hit
+from recollect.text.request_kind import has_words_to_search, is_question
+from recollect.text.search_words import searchable_text
+from recollect.text.sentence_splitter import sentence_spans
+from recollect.text.statement_parser import content_words_in_order, is_negated
+
+MIN_SHARE = 0.25  # of the best hit's relevance
+MAX_FACTS = 3  # told for a question
+TASK_FACTS = 6  # told for an instruction, to which several conventions may apply
+MAX_MESSAGES = 3
+MIN_WORDS = 2  # of a message that tells something
+SAME_SHARE = 0.85  # of a text's words in another one that says the same
+MIN_CONTAINED_WORDS = 5  # of a text that another one tells
+MAX_COMPARED_CHARS = 2_000
+MIN_MATCHED_WORDS = 2  # of a hit that no embedding was compared with
+
+_Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestAim:
+    """What a request asks for."""
+
+    word_count: int = 0  # content words of the request
+    is_instruction: bool = False
+    about_past: bool = False
+    speaker: str = ""  # "user" or "assistant", whose messages it asks for
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedHits:
+    """The hits to tell, the days on which each was also said, and what was left out."""
+
+    hits: tuple[Hit, ...] = ()
+    repeated_on: dict[str, tuple[date, ...]] = field(default_factory=dict)
+    left_out: tuple[DroppedItem, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedMessages:
+    """The messages to tell, best first, how often each was said, and what was left out."""
+
+    messages: tuple[MessageHit, ...] = ()
+    times_said: dict[str, int] = field(default_factory=dict)
+    left_out: tuple[DroppedItem, ...] = ()
+
+
+def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
+    """Return which of *hits*, best first, are told for a request."""
+    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    most = TASK_FACTS if aim.is_instruction else MAX_FACTS
+    selected: list[Hit] = []
+    repeated_on: dict[str, tuple[date, ...]] = {}
+    left_out: list[DroppedItem] = []
+    for hit in hits:
+        memory = hit.memory
+        same = next((other for other in selected if _say_the_same(other, hit)), None)
+        if hit.parts.relevance < MIN_SHARE * best:
+            reason = f"below {MIN_SHARE:.0%} of the best"
+        elif not hit.parts.semantic and len(hit.matched_words) < _words_needed(aim):
+            reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"
+        elif same is not None:
+            days = (*repeated_on.get(same.memory.id, ()), memory.observed_at.date())
+            repeated_on[same.memory.id] = tuple(sorted(set(days)))
+            reason = f"the same as {same.memory.id}"
+        elif len(selected) >= most:
+            reason = f"only the best {most} are told"
+        else:
+            selected.append(hit)
+            continue
+        left_out.append(DroppedItem(item_id=memory.id, reason=reason))
+    return SelectedHits(hits=tuple(selected), repeated_on=repeated_on, left_out=tuple(left_out))
+
+
+def select_messages(
+    hits: Sequence[MessageHit], aim: RequestAim, *, memories: Iterable[Hit], limit: int
+) -> SelectedMessages:
+    """Return which of the messages *hits*, best first, are told besides *memories*."""
+    memory_words = [_memory_words(hit) for hit in memories]
+    best = max((hit.score for hit in hits), default=0.0)
+    use_replies = (
+        aim.about_past
+        or aim.speaker == Role.ASSISTANT
+        or not (memory_words or _has_statement(hits))
+    )
+    most = limit if aim.about_past else min(limit, MAX_MESSAGES)
+    selected: dict[_Words, MessageHit] = {}
+    times_said: dict[str, int] = {}
+    left_out: list[DroppedItem] = []
+    for hit in hits:
+        message = hit.message
+        words = _statement_words(message)
+        if message.role is Role.ASSISTANT and not use_replies:
+            reason = "a reply of the assistant, which the request does not ask for"
+        elif hit.score < MIN_SHARE * best:
+            reason = f"below {MIN_SHARE:.0%} of the best"
+        elif len(words) < MIN_WORDS and not aim.about_past:
+            reason = "a question or a short remark tells nothing"
+        elif any(_share(words, others) >= SAME_SHARE for others in memory_words):
+            reason = "repeats a memory that is told"
+        elif words in selected:
+            first = selected[words]
+            times_said[first.message.id] = times_said.get(first.message.id, 1) + 1
+            reason = f"the same as {first.message.id}"
+        elif len(selected) >= most:
+            reason = f"only the best {most} are told"
+        else:
+            selected[words] = hit
+            continue
+        left_out.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
+    return SelectedMessages(
+        messages=tuple(selected.values()), times_said=times_said, left_out=tuple(left_out)
+    )
+
+
+def newer_sides_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return *hits* with each that contradicts another one next to it, the newest first."""
+    ordered: list[Hit] = []
+    rest = list(hits)
+    while rest:
+        first = rest[0]
+        group = [hit for hit in rest if hit is first or hit.memory.id in first.conflicts]
+        ordered += sorted(group, key=lambda hit: hit.memory.observed_at, reverse=True)
+        rest = [hit for hit in rest if hit not in group]
+    return ordered
+
+
+def _words_needed(aim: RequestAim) -> int:
+    return min(MIN_MATCHED_WORDS, max(aim.word_count, 1))
+
+
+def _say_the_same(first: Hit, second: Hit) -> bool:
+    """Return whether two hits state the same fact, with the same numbers and the same negation."""
+    texts = [hit.memory.content[:MAX_COMPARED_CHARS] for hit in (first, second)]
+    words = [_content_words(text) for text in texts]
+    if _numbers(words[0]) != _numbers(words[1]) or is_negated(texts[0]) != is_negated(texts[1]):
+        return False
+    shares = sorted((_share(words[0], words[1]), _share(words[1], words[0])))
+    # A short text shares its words with many others; only a longer one is told by another.
+    is_contained = min(len(set(words[0])), len(set(words[1]))) >= MIN_CONTAINED_WORDS
+    return shares[1 if is_contained else 0] >= SAME_SHARE
+
+
+def _numbers(words: _Words) -> set[str]:
+    return {word for word in words if any(map(str.isdigit, word))}
+
+
+def _share(words: _Words, others: _Words) -> float:
+    """Return the share of *words* that is among *others*."""
+    if not words:
+        return 0.0
+    other_words = set(others)
+    return sum(word in other_words for word in words) / len(words)
+
+
+def _memory_words(hit: Hit) -> _Words:
+    texts = [hit.memory.content, *(evidence.quote for evidence in hit.evidence)]
+    return _content_words(" ".join(texts)[:MAX_COMPARED_CHARS])
+
+
+def _statement_words(message: Message) -> _Words:
+    """Return the content words of a message without its questions."""
+    text = message.content[:MAX_COMPARED_CHARS]
+    if message.role is not Role.USER:
+        return _content_words(text)
+    sentences = (text[start:end] for start, end in sentence_spans(text))
+    statements = " ".join(sentence for sentence in sentences if not is_question(sentence))
+    return _content_words(statements) if has_words_to_search(statements) else ()
+
+
+def _content_words(text: str) -> _Words:
+    return content_words_in_order(searchable_text(text))
+
+
+def _has_statement(hits: Sequence[MessageHit]) -> bool:
+    """Return whether the user told something in one of the messages."""
+    users = (hit.message for hit in hits if hit.message.role is Role.USER)
+    return any(len(_statement_words(message)) >= MIN_WORDS for message in users)

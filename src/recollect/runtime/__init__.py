@@ -1,1 +1,0 @@
-"""The agent runtime: the step loop, tools with rules, approvals."""

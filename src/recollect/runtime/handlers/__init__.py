@@ -1,1 +1,0 @@
-"""Which function of the runtime carries out which request."""

@@ -1,0 +1,73 @@
+"""
+Say what a request is: an instruction to act, a question about the past, or a preference
+about answers.
+
+The cues of each language are in `languages/*.toml`. All functions are pure and read one text.
+"""
+
+import re
+
+from recollect.text.language_data import Language, detect_language, load_language
+from recollect.text.past_query import asks_about_sessions
+from recollect.text.search_words import STOP_WORDS
+
+MAX_CHARS = 400  # of a request that are read: what it is stands at its beginning
+MAX_PREFERENCE_CHARS = 300  # a longer text says more than how to answer
+_QUESTION_MARKS = ("?", "？")
+_WORD = re.compile(r"\w+")
+# Words of requests such as "yes, go on", which contain nothing to search for.
+_FILLER_TEXT = """
+again agree agreed ahead alright also and best bye commit continue correct do done exactly fine fix
+go going good great hello help hey hi it just keep let lets looks make next nice no nope now off ok
+okay on once one perfect please proceed push ready resume retry right run same start still stop sure
+test tests thank thanks that this thx try two wait well yeah yep yes you
+"""
+_FILLER_WORDS = frozenset(_FILLER_TEXT.split())
+
+
+def content_words(text: str) -> set[str]:
+    """Return the words of *text* without stop words."""
+    return {word for word in _WORD.findall(text.casefold()) if len(word) > 1} - STOP_WORDS
+
+
+def has_words_to_search(text: str) -> bool:
+    """Return whether *text* says more than "yes, go on"."""
+    return len(content_words(text) - _FILLER_WORDS) > 0
+
+
+def is_instruction(request: str) -> bool:
+    """Return whether *request* tells an assistant to do something."""
+    text = request.strip()[:MAX_CHARS]
+    pattern = _language(text).cues.get("task")
+    if pattern is None:
+        return False
+    # Where verbs stand last, the cue may be anywhere.
+    match = pattern.match if _language(text).is_spaced else pattern.search
+    return match(text) is not None
+
+
+def is_question(request: str) -> bool:
+    """Return whether *request* ends with a question mark."""
+    return request.rstrip().endswith(_QUESTION_MARKS)
+
+
+def asks_about_past(request: str) -> bool:
+    """Return whether *request* asks what was said, done or decided earlier."""
+    text = request[:MAX_CHARS]
+    return asks_about_sessions(text) or _language(text).has_cue("past", text)
+
+
+def is_answer_preference(text: str) -> bool:
+    """
+    Return whether *text* says how to answer or address the person: "call me Jo".
+
+    A preference with a condition ("when I paste a draft, …") does not hold for every answer.
+    """
+    language = _language(text)
+    is_preference = len(text) <= MAX_PREFERENCE_CHARS and language.has_cue("answers", text)
+    return is_preference and not language.has_cue("condition", text)
+
+
+def _language(text: str) -> Language:
+    language = detect_language(text)
+    return language if language.cues else load_language("en")
