@@ -12,6 +12,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -76,6 +77,9 @@ SETTINGS = {
     "are more, connections that wait for their client are closed.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
+    "backup_folder": "Where `recollect backup` and the server write backups.",
+    "backup_keep": "Which backups are kept: the newest of so many days, weeks and months.",
+    "backup_every_hours": "How often a server with a `backup_folder` makes a backup. 0: never.",
     "key_file": "The keys of encrypted stores, one per line. Only its owner may read the file.",
     "keyring": "Whether keys are also looked for in the keyring of the operating system "
     "(`pip install 'recollect[keyring]'`).",
@@ -112,6 +116,7 @@ def main(arguments: Sequence[str]) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(pages()[path], encoding="utf-8")
         print(f"wrote {path.relative_to(ROOT)}")
+    runpy.run_path(str(ROOT / "scripts" / "generate_async_stub.py"), run_name="__main__")
     return 0
 
 

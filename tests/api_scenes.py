@@ -159,6 +159,8 @@ def captures(door: RecordedCalls) -> None:
     door.models.calls()
     door.drain()
     door.inbox.list(grouped=False)
+    door.inbox.items(door.inbox.order()[:3])
+    door.maintenance.pending()
     waiting = door.inbox.list(project="site")
     ids = [one.memory.id for one in waiting]
     door.promote(ids[0], reason="sure")

@@ -137,6 +137,24 @@ def test_counting_tokens_loads_the_tables_only_when_asked_and_never_their_packag
     assert "bpe_openai" not in loaded(f"{asked}assert counter_for('gpt-4o').count('a b') == 2")
 
 
+def test_a_prompt_without_a_server_is_answered_without_token_tables_and_without_a_model() -> None:
+    modules = loaded(
+        "import os, tempfile\n"
+        "folder = tempfile.mkdtemp()\n"
+        "os.environ['HOME'] = os.environ['XDG_STATE_HOME'] = folder\n"
+        "import recollect\n"
+        "from recollect.hooks.without_server import answer_from_file\n"
+        "db = os.path.join(folder, 'm.db')\n"
+        "with recollect.open(db, embedding_backend='none') as memory:\n"
+        "    memory.ingest('The staging server listens on port 8443.')\n"
+        "payload = {'cwd': '/', 'session_id': 's', 'prompt': 'port of the staging server?'}\n"
+        "printed = answer_from_file(db, payload, client='claude-code', kind='prompt', project='')\n"
+        "assert b'8443' in printed, printed"
+    )
+
+    assert not modules & {"bpe_openai._bindings", "numpy", "onnxruntime", "tokenizers", "click"}
+
+
 def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_nothing_else() -> None:
     modules = loaded("import recollect.hooks.hook_command")
 

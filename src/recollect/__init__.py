@@ -19,15 +19,32 @@ if TYPE_CHECKING:
 
     from recollect.api.recollect import Recollect as Recollect
     from recollect.app.local_recollect import LocalRecollect as LocalRecollect
+    from recollect.client.async_recollect import AsyncRecollect as AsyncRecollect
     from recollect.client.learning import Learning as Learning
     from recollect.client.remote import RemoteRecollect as RemoteRecollect
     from recollect.domain.agent import Agent as Agent
     from recollect.domain.agent import AgentReceipt as AgentReceipt
+    from recollect.domain.agent_run import Approval as Approval
+    from recollect.domain.agent_run import ApprovalRequested as ApprovalRequested
+    from recollect.domain.agent_run import ContextCompacted as ContextCompacted
+    from recollect.domain.agent_run import MessageStored as MessageStored
+    from recollect.domain.agent_run import ModelRetried as ModelRetried
+    from recollect.domain.agent_run import ReasoningDelta as ReasoningDelta
+    from recollect.domain.agent_run import Run as Run
+    from recollect.domain.agent_run import RunEnded as RunEnded
+    from recollect.domain.agent_run import RunResult as RunResult
+    from recollect.domain.agent_run import RunStarted as RunStarted
+    from recollect.domain.agent_run import StopReason as StopReason
+    from recollect.domain.agent_run import TextDelta as TextDelta
+    from recollect.domain.agent_run import ToolEnded as ToolEnded
+    from recollect.domain.agent_run import ToolStarted as ToolStarted
     from recollect.domain.agent_transfer import AgentExport as AgentExport
     from recollect.domain.agent_transfer import AgentFormat as AgentFormat
     from recollect.domain.agent_transfer import AgentImport as AgentImport
     from recollect.domain.agent_transfer import AgentMerge as AgentMerge
     from recollect.domain.agent_transfer import BlockMergeConflict as BlockMergeConflict
+    from recollect.domain.backup import Backup as Backup
+    from recollect.domain.backup import BackupReport as BackupReport
     from recollect.domain.block import Block as Block
     from recollect.domain.block import BlockChange as BlockChange
     from recollect.domain.block import BlockHit as BlockHit
@@ -96,11 +113,13 @@ if TYPE_CHECKING:
     from recollect.errors import AlreadyExists as AlreadyExists
     from recollect.errors import BlockConflict as BlockConflict
     from recollect.errors import BlockReadOnly as BlockReadOnly
+    from recollect.errors import ContextOverflow as ContextOverflow
     from recollect.errors import EmbedderUnavailable as EmbedderUnavailable
     from recollect.errors import EvidenceMissing as EvidenceMissing
     from recollect.errors import IllegalTransition as IllegalTransition
     from recollect.errors import ImportRefused as ImportRefused
     from recollect.errors import InvalidInput as InvalidInput
+    from recollect.errors import InvalidModelResponse as InvalidModelResponse
     from recollect.errors import ModelUnavailable as ModelUnavailable
     from recollect.errors import NotFound as NotFound
     from recollect.errors import PackageMissing as PackageMissing
@@ -129,9 +148,15 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "recollect.api.recollect": "Recollect",
     "recollect.app.local_recollect": "LocalRecollect",
+    "recollect.client.async_recollect": "AsyncRecollect",
     "recollect.client.learning": "Learning",
     "recollect.client.remote": "RemoteRecollect",
     "recollect.domain.agent": "Agent AgentReceipt",
+    "recollect.domain.backup": "Backup BackupReport",
+    "recollect.domain.agent_run": (
+        "Approval ApprovalRequested ContextCompacted MessageStored ModelRetried ReasoningDelta Run "
+        "RunEnded RunResult RunStarted StopReason TextDelta ToolEnded ToolStarted"
+    ),
     "recollect.domain.block": "Block BlockChange BlockHit BlockProposal BlockVersion",
     "recollect.domain.conversation": (
         "Compacted Conversation Message MessageHit MessageParts Pin Summary"
@@ -160,15 +185,16 @@ _EXPORTS = {
         "VerificationProblem"
     ),
     "recollect.errors": (
-        "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly EmbedderUnavailable "
-        "EvidenceMissing IllegalTransition ImportRefused InvalidInput ModelUnavailable NotFound "
+        "AlreadyAccepted AlreadyExists BlockConflict BlockReadOnly ContextOverflow "
+        "EmbedderUnavailable EvidenceMissing IllegalTransition ImportRefused InvalidInput "
+        "InvalidModelResponse ModelUnavailable NotFound "
         "PackageMissing RecollectError RequestRefused RevisionConflict ServerUnavailable StoreBusy "
         "StoreClosed StoreDamaged StoreError StoreFull StoreLocked StoreNewer StoreReadOnly "
         "StoreUnavailable TokenRefused TooLarge TooManyRequests"
     ),
 }
 _HOME_OF = {name: home for home, names in _EXPORTS.items() for name in names.split()}
-__all__ = [*_HOME_OF, "__version__", "connect", "learning", "open"]
+__all__ = [*_HOME_OF, "__version__", "aconnect", "aopen", "connect", "learning", "open"]
 
 
 def __getattr__(name: str) -> Any:
@@ -236,6 +262,53 @@ def connect(
     return RemoteRecollect(
         Connection(settings.server_url, token=settings.token, timeout_s=timeout_s)
     )
+
+
+def aopen(
+    path: str | PathLike[str] | None = None,
+    *,
+    embedder: Embedder | None = None,
+    embedding_backend: str | None = None,
+    embedding_model: str | None = None,
+    chat: ChatModel | None = None,
+    chat_backend: str | None = None,
+    chat_model: str | None = None,
+    cross_project: bool | None = None,
+) -> AsyncRecollect:
+    """
+    Return the memory store in the file *path* for asynchronous code; the arguments are `open`'s.
+
+        async with recollect.aopen("memory.db") as rec:
+            hits = await rec.search("how long should answers be?")
+
+    It has the verbs and nouns of every store, each to be awaited. They run in threads, so the event
+    loop never waits for the disk. The file is opened by the block or by the first call.
+    """
+    # As above.
+    from recollect.client.async_recollect import AsyncRecollect
+
+    return AsyncRecollect(
+        lambda: open(
+            path,
+            embedder=embedder,
+            embedding_backend=embedding_backend,
+            embedding_model=embedding_model,
+            chat=chat,
+            chat_backend=chat_backend,
+            chat_model=chat_model,
+            cross_project=cross_project,
+        )
+    )
+
+
+def aconnect(
+    url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
+) -> AsyncRecollect:
+    """Return the memory store behind the server at *url*, for asynchronous code; see `connect`."""
+    # As above.
+    from recollect.client.async_recollect import AsyncRecollect
+
+    return AsyncRecollect(lambda: connect(url, token=token, timeout_s=timeout_s))
 
 
 def learning(

@@ -48,6 +48,9 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
+    "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
+    "backup_keep": ("RECOLLECT_BACKUP_KEEP",),
+    "backup_every_hours": ("RECOLLECT_BACKUP_EVERY_HOURS",),
     "key_file": ("RECOLLECT_KEY_FILE",),
     "keyring": ("RECOLLECT_KEYRING",),
     "passphrase": ("RECOLLECT_PASSPHRASE",),
@@ -77,6 +80,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "max_connections": (8, None),
     "keep_retrievals_days": (0, 36_500),
     "keep_retrievals_mb": (0, None),
+    "backup_every_hours": (0, 24 * 366),
 }
 
 
@@ -114,6 +118,9 @@ class Settings:
     max_connections: int = 1_000  # fewer if the operating system allows fewer open files
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
+    backup_folder: str = ""  # where `recollect backup` and the server write backups
+    backup_keep: str = "7d,4w,12m"  # newest backup of so many days, weeks and months
+    backup_every_hours: int = 0  # a server with a backup_folder makes one so often; 0: never
     key_file: str = "~/.config/recollect/store.key"  # keys of encrypted stores, mode 600
     keyring: bool = True  # look for keys in the OS keyring too; needs recollect[keyring]
     passphrase: str = field(default="", repr=False)  # of an encrypted store; better not in a file

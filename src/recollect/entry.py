@@ -5,12 +5,16 @@ A coding agent waits for every hook, and loading the commands takes longer than 
 nothing is imported here before the arguments are read.
 """
 
+import atexit
 import gc
+import os
 import sys
 
-# Loaded modules stay in memory; checking them for garbage at the usual rate costs a tenth of the
-# start.
-GC_THRESHOLD = (50_000, 20, 50)
+# Loaded modules stay in memory: looking for garbage among them costs a tenth of the start. Most
+# commands end before they have this many objects; those that may run long look more often.
+START_GC_THRESHOLD = (500_000, 20, 50)
+LONG_GC_THRESHOLD = (50_000, 20, 50)
+LONG_COMMANDS = ("serve", "mcp", "open", "import", "work", "capture", "rebuild", "repair")
 
 # Commands that embed a query: their model loads on another core while they load their own modules.
 EMBEDDING_COMMANDS = ("search", "context")
@@ -19,8 +23,13 @@ _HELP = {"-h", "--help"}
 
 def main() -> None:
     """Run the hook or the command that the arguments name."""
-    gc.set_threshold(*GC_THRESHOLD)
     arguments = sys.argv[1:]
+    may_run_long = _command(arguments) in LONG_COMMANDS
+    gc.set_threshold(*(LONG_GC_THRESHOLD if may_run_long else START_GC_THRESHOLD))
+    # At the end the interpreter would look for garbage once more, for 40 ms: the process is over.
+    atexit.register(gc.freeze)
+    # Pydantic would read the metadata of all installed packages to find plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     hook_arguments = _hook_arguments(arguments)
     if hook_arguments is not None and not _HELP & set(arguments):
         # Imported here for the reason above.

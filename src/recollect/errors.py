@@ -18,6 +18,8 @@ Every error that Recollect raises, in one tree.
     ├── TooManyRequests        the rate limit was exceeded                       429
     ├── EmbedderUnavailable    the embedder failed; keyword search still works   503
     ├── ModelUnavailable       the chat model failed                             503
+    │   ├── ContextOverflow    the request is too long for the model             503
+    │   └── InvalidModelResponse  the model's answer cannot be used              503
     ├── ServerUnavailable      the memory server did not respond                 503
     ├── PackageMissing         an optional package is needed for this            501
     └── StoreError             a problem with the database file
@@ -154,14 +156,29 @@ class EmbedderUnavailable(RecollectError):
 
 
 class ModelUnavailable(RecollectError):
-    """The chat model failed or did not respond. `retry_after_s` is set if its server sent it."""
+    """
+    The chat model failed or did not respond.
+
+    `retry_after_s` is set if its server sent it. `is_transient`: the same call may succeed later.
+    """
 
     status = 503
     retry_after_s: float | None = None
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, is_transient: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.is_transient = is_transient
+
+
+class ContextOverflow(ModelUnavailable):
+    """The request has more tokens than the model's context window."""
+
+
+class InvalidModelResponse(ModelUnavailable):
+    """The model answered with something that cannot be used."""
 
 
 class ServerUnavailable(RecollectError):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -55,9 +55,8 @@ def verbs() -> Iterator[tuple[str, Any]]:
 def request_of(verb: Any) -> type[VerbRequest[Any]] | None:
     """Return the request model a verb sends: the one its code names."""
     names = [name for name in verb.__code__.co_names if name.endswith("Request")]
-    module = import_module(verb.__module__)
-    scope = getattr(module, "requests", None) or getattr(module, "file_requests", module)
-    return getattr(scope, names[0]) if names else None
+    by_name = {request.__name__: request for request in request_classes().values()}
+    return by_name[names[0]] if names else None
 
 
 @pytest.mark.parametrize(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
@@ -79,8 +78,15 @@ def test_a_verb_takes_what_its_request_model_takes(name: str, verb: Any) -> None
 @pytest.mark.parametrize(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
 def test_a_verb_returns_what_its_request_model_says(name: str, verb: Any) -> None:
     request = request_of(verb)
-    if request is not None:
-        assert get_type_hints(verb)["return"] == (request.response_type() or type(None))
+    if request is None:
+        return
+    returned = get_type_hints(verb, include_extras=True)["return"]
+    if get_origin(returned) is Iterator:
+        assert Annotated[get_args(returned)[0], *request.event_type.__metadata__] == (
+            request.event_type
+        )
+    else:
+        assert returned == (request.response_type() or type(None))
 
 
 def test_every_request_model_is_sent_by_a_verb_and_has_a_handler() -> None:

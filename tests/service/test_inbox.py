@@ -1,6 +1,7 @@
 """The inbox: groups of candidates, grouped duplicates, and one decision for all of them."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,35 @@ def test_candidates_come_in_groups_the_most_certain_group_first(rec: LocalRecoll
         ("everywhere · about the user", 0.7),
     ]
     assert [(item.number, item.of) for item in items] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_page_of_the_inbox_is_what_the_list_says_in_the_same_order(rec: LocalRecollect) -> None:
+    add_candidates(rec, ATLAS, "The wiki moves in June.", PORT, type="project")
+    add_candidates(rec, NIGHTLY, "Deploys are on Fridays.", type="project", confidence=0.8)
+    add_candidates(rec, "We chose pnpm.", "We chose Go.", type="decision", project="tool")
+    add_candidates(rec, "A session took place.", type="episode")
+    capture_text(rec, "We decided to use SQLite, because it is one file.", "monday")
+    rec.ingest(PORT, project="site", type="project")
+    listed = {item.memory.id: item for item in rec.inbox.list(limit=100)}
+    folded = {other.id for item in listed.values() for other in item.duplicates}
+
+    order = rec.inbox.order()
+    items = rec.inbox.items([*order, "no such id"])
+
+    assert [memory_id for memory_id in order if memory_id not in folded] == list(listed)
+    assert set(order) == {*listed, *folded}
+    assert [item.memory.id for item in items] == order
+    for item in items:
+        if (other := listed.get(item.memory.id)) is not None:
+            assert item == replace(other, number=0, of=0)
+
+
+def test_what_was_decided_meanwhile_is_not_an_item_of_the_inbox(rec: LocalRecollect) -> None:
+    kept, waiting = add_candidates(rec, ATLAS, PORT)
+    rec.inbox.promote(kept.id)
+
+    assert [item.memory.id for item in rec.inbox.items([kept.id, waiting.id])] == [waiting.id]
+    assert rec.maintenance.pending().inbox == 1
 
 
 def test_records_of_sessions_come_last_of_all(rec: LocalRecollect) -> None:

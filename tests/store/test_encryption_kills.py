@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from recollect import LocalRecollect
+from recollect.app.restore_backup import replace_by_backup
 from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.store.sqlite.encryption import is_encrypted
@@ -59,7 +60,12 @@ def run_until_killed(work: Callable[[], object], kill_at: int) -> int:
         return int(pipe.read() or 0)
 
 
-@pytest.mark.parametrize("command", [encrypt_store, rekey_store, decrypt_store])
+def restore_in_place(settings: Settings) -> object:
+    [copy] = settings.db_path.parent.glob("backups/*.db")
+    return replace_by_backup(settings, copy)
+
+
+@pytest.mark.parametrize("command", [encrypt_store, rekey_store, decrypt_store, restore_in_place])
 def test_the_store_is_whole_whenever_its_conversion_is_killed(
     tmp_path: Path, command: Callable[[Settings], object]
 ) -> None:
@@ -71,7 +77,8 @@ def test_the_store_is_whole_whenever_its_conversion_is_killed(
             rec.ingest(f"{STATEMENT} Tank {number} is the same.", scope="global")
         rec._store.snapshot("test")
         before = rec.maintenance.status().memories_by_status
-    if command is not encrypt_store:
+        rec.maintenance.backup(pristine / "backups")
+    if command in (rekey_store, decrypt_store):
         encrypt_store(settings)
 
     def attempt(kill_at: int) -> tuple[int, Path]:
@@ -97,4 +104,7 @@ def test_the_store_is_whole_whenever_its_conversion_is_killed(
             assert copy.search("zebrafish tank")
         shutil.rmtree(folder)
 
-    assert outcomes == ({True} if command is rekey_store else {False, True})
+    if command is rekey_store:
+        assert outcomes == {True}
+    else:
+        assert outcomes == ({False} if command is restore_in_place else {False, True})

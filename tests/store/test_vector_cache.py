@@ -147,6 +147,21 @@ def test_what_others_add_and_delete_is_seen_at_the_next_query(db: apsw.Connectio
     assert 1000 not in rows.item_ids
 
 
+def test_a_partition_that_grew_out_of_the_cache_is_compared_by_its_own_vectors(
+    db: apsw.Connection,
+) -> None:
+    index = BitCodeIndex(1, cache_bytes=100_000)
+    query = np.ones(DIMENSION, dtype=np.float32)
+    assert search(index, db, query, [1])[2], "the partition was not cached at first"
+    random = np.random.default_rng(8)
+    for item_id in range(1000, 1400):
+        add(db, item_id, partition_id=1, vectors=random.standard_normal((1, DIMENSION)))
+    # So many new embeddings that the whole partition is read again.
+    db.execute("UPDATE embeddings SET id = id + 50000 WHERE seq >= 1000")
+
+    assert search(index, db, query, [1]) == search(BitCodeIndex(1, cache_bytes=0), db, query, [1])
+
+
 def test_an_item_whose_text_was_replaced_is_compared_by_its_new_vector_only(
     db: apsw.Connection,
 ) -> None:

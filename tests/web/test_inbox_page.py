@@ -88,7 +88,12 @@ def test_a_script_gets_json_with_what_was_decided(words_only: LocalRecollect) ->
         "/ui/inbox/decide", {"id": candidate, "verdict": "keep"}, accept="application/json"
     )
 
-    assert done.json() == {"location": "/ui/inbox", "notice": "Kept.", "decided": [candidate]}
+    assert done.json() == {
+        "location": "/ui/inbox",
+        "notice": "Kept.",
+        "decided": [candidate],
+        "waiting": 0,
+    }
     assert again.status_code == 409
     assert "only a candidate in the inbox can be decided" in again.json()["error"]
 

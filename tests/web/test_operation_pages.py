@@ -9,14 +9,14 @@ import pytest
 
 from recollect import LocalRecollect, Status
 from recollect.config import load_settings
+from recollect.domain.maintenance import PendingCounts
 from recollect.domain.memory import MemoryType
 from recollect.web.live_events import count_events
 from recollect.web.pages.projects import validity_periods
-from recollect.web.store_counts import NavigationCounts
 from support import START, FakeClock, active_memory
 from web_pages import NAVIGATION, OWN, PageClient, add_candidates, page_client, text_of
 
-COUNTS = NavigationCounts(inbox=1, conflicts=0, jobs=0, failed_jobs=0, proposals=0)
+COUNTS = PendingCounts(inbox=1, conflicts=0, jobs=0, failed_jobs=0, proposals=0)
 
 
 @pytest.fixture
@@ -97,8 +97,9 @@ def test_jobs_are_listed_and_retried(words_only: LocalRecollect, client: PageCli
     assert (retried.status_code, unknown.status_code) == (303, 404)
 
 
+# Not "path": that is the fixture of the file in which the store is opened.
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("address", "words"),
     [
         ("/ui/models", "Embedding models"),
         ("/ui/skills", "Skills"),
@@ -107,8 +108,8 @@ def test_jobs_are_listed_and_retried(words_only: LocalRecollect, client: PageCli
         ("/ui/conversations", "No conversation is recorded."),
     ],
 )
-def test_a_page_of_an_empty_store_says_so(client: PageClient, path: str, words: str) -> None:
-    assert words in read(client, path)
+def test_a_page_of_an_empty_store_says_so(client: PageClient, address: str, words: str) -> None:
+    assert words in read(client, address)
 
 
 def test_the_store_can_be_checked_from_the_page(client: PageClient) -> None:
@@ -150,8 +151,8 @@ def test_live_counts_need_a_session_and_our_own_page(words_only: LocalRecollect)
 
 
 def test_a_stream_sends_counts_that_changed_and_ends_with_the_server() -> None:
-    rounds: Iterator[NavigationCounts] = iter(
-        [COUNTS, COUNTS, NavigationCounts(**{**vars(COUNTS), "inbox": 2})]
+    rounds: Iterator[PendingCounts] = iter(
+        [COUNTS, COUNTS, PendingCounts(**{**vars(COUNTS), "inbox": 2})]
     )
     left = [False, False, False, True]
 

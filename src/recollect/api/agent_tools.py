@@ -5,21 +5,40 @@ Each tool is a plain function of the arguments a model sends, carried out in the
 limits and read-only blocks are enforced, and the text of an error can be returned to the model.
 An edit of a shared block (`human`, `style`, `project`) is proposed to the user, and the result says
 so. With `trusted=True` it is applied, and marked as the agent's words.
+
+Docstrings are read by models: `schemas` returns them with the parameters as JSON schemas.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from recollect.api.archive import Archive
 from recollect.api.arguments import AgentLike, ConversationLike, Moment, Place, Texts
 from recollect.api.blocks import Blocks
 from recollect.api.conversations import Conversations
+from recollect.api.files import Files
 from recollect.api.noun import Transport
 from recollect.domain.block import Block, proposal_note
+from recollect.wire.function_schema import FunctionSchema
 
 
 class AgentTools:
     """The memory tools of one agent, in a project and a conversation if it is in one."""
+
+    NAMES: ClassVar[tuple[str, ...]] = (
+        "core_memory_append",
+        "core_memory_replace",
+        "memory_replace",
+        "memory_insert",
+        "memory_rethink",
+        "archival_memory_insert",
+        "archival_memory_search",
+        "conversation_search",
+        "conversation_search_date",
+        "open_files",
+        "grep_files",
+        "semantic_search_files",
+    )
 
     def __init__(
         self,
@@ -34,33 +53,83 @@ class AgentTools:
         self._blocks = Blocks(transport)
         self._archive = Archive(transport)
         self._conversations = Conversations(transport)
+        self._files = Files(transport)
+        self._project = project
         self._agent = agent
         self._conversation = conversation
         place: dict[str, Any] = {"project": project, "conversation": conversation}
         self._edit = {**place, "by": "agent"}
 
+    def schemas(self) -> list[dict[str, Any]]:
+        """Return every tool with its name, description and parameters, as OpenAI writes them."""
+        functions = [FunctionSchema(getattr(self, name)) for name in self.NAMES]
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": function.name,
+                    "description": function.description,
+                    "parameters": function.parameters,
+                },
+            }
+            for function in functions
+        ]
+
     def core_memory_append(self, label: str, content: str) -> str:
-        """Append lines to a block; return its new value, or that the edit was proposed."""
+        """
+        Append lines to a block; return its new value, or that the edit was proposed.
+
+        Args:
+            label: The label of the block.
+            content: The text to append.
+        """
         return self._result(self._blocks.append(self._agent, label, content, **self._edit))
 
     def core_memory_replace(self, label: str, old_content: str, new_content: str) -> str:
-        """Replace a text that occurs once in a block; return as `core_memory_append`."""
+        """
+        Replace a text that occurs exactly once in a block; return the block's new value.
+
+        Args:
+            label: The label of the block.
+            old_content: The text to replace, exactly as it stands in the block.
+            new_content: The text to put in its place; empty to delete.
+        """
         return self._result(
             self._blocks.replace(self._agent, label, old_content, new_content, **self._edit)
         )
 
     def memory_replace(self, label: str, old_str: str, new_str: str) -> str:
-        """Do the same as `core_memory_replace`, under its newer name."""
+        """
+        Replace a text that occurs exactly once in a block; return the block's new value.
+
+        Args:
+            label: The label of the block.
+            old_str: The text to replace, exactly as it stands in the block, without line numbers.
+            new_str: The text to put in its place; empty to delete.
+        """
         return self.core_memory_replace(label, old_str, new_str)
 
     def memory_insert(self, label: str, new_str: str, insert_line: int = -1) -> str:
-        """Insert lines into a block after *insert_line* lines; return as `core_memory_append`."""
+        """
+        Insert lines into a block; return the block's new value.
+
+        Args:
+            label: The label of the block.
+            new_str: The text to insert.
+            insert_line: How many lines stand before it: 0 for the beginning, -1 for the end.
+        """
         return self._result(
             self._blocks.insert(self._agent, label, new_str, insert_line, **self._edit)
         )
 
     def memory_rethink(self, label: str, new_memory: str) -> str:
-        """Replace the whole value of a block; return as `core_memory_append`."""
+        """
+        Replace the whole value of a block; return its new value.
+
+        Args:
+            label: The label of the block.
+            new_memory: The new value.
+        """
         return self._result(self._blocks.set(self._agent, label, new_memory, **self._edit))
 
     def _result(self, block: Block) -> str:
@@ -73,7 +142,13 @@ class AgentTools:
         return proposal_note(block)
 
     def archival_memory_insert(self, content: str, tags: Texts | None = None) -> str:
-        """Store a passage; return its id."""
+        """
+        Store a passage in long-term memory; return its id.
+
+        Args:
+            content: The text to store.
+            tags: Tags to find it by.
+        """
         return self._archive.insert(self._agent, content, tags=tags or (), by="agent").id
 
     def archival_memory_search(
@@ -85,7 +160,17 @@ class AgentTools:
         start_datetime: Moment = None,
         end_datetime: Moment = None,
     ) -> Mapping[str, Any]:
-        """Return the passages that answer *query*, in the shape of Letta's tool."""
+        """
+        Search long-term memory for passages that answer a query.
+
+        Args:
+            query: What to search for, in words.
+            tags: Only passages with these tags.
+            tag_match_mode: "any" or "all" of the tags.
+            top_k: How many passages at most.
+            start_datetime: Only passages since then, as in 2026-05-08.
+            end_datetime: Only passages until then.
+        """
         hits = self._archive.search(
             self._agent,
             query,
@@ -116,7 +201,16 @@ class AgentTools:
         start_date: Moment = None,
         end_date: Moment = None,
     ) -> Mapping[str, Any]:
-        """Return the messages that answer *query*, in the shape of Letta's tool."""
+        """
+        Search earlier messages of all conversations.
+
+        Args:
+            query: What to search for, in words; empty for the latest messages.
+            roles: Only messages of these roles: user, assistant, tool.
+            limit: How many messages at most.
+            start_date: Only messages since then, as in 2026-05-08.
+            end_date: Only messages until then.
+        """
         return self._conversations.letta_search(
             self._agent,
             query,
@@ -126,3 +220,81 @@ class AgentTools:
             end_date=end_date,
             asked_in=self._conversation,
         )
+
+    def conversation_search_date(
+        self, start_date: str, end_date: str, limit: int = 10
+    ) -> Mapping[str, Any]:
+        """
+        Return the messages of a time.
+
+        Args:
+            start_date: The first day, as in 2026-05-08.
+            end_date: The last day.
+            limit: How many messages at most.
+        """
+        return self.conversation_search("", None, limit, start_date, end_date)
+
+    def open_files(
+        self, file_requests: list[dict[str, Any]], close_all_others: bool = False
+    ) -> str:
+        """
+        Open files, so that their lines are in the context.
+
+        Args:
+            file_requests: For each file an object with file_name and, for a part of it, offset (the
+                number of lines before it) and length (in lines).
+            close_all_others: Close the files that are open now.
+        """
+        requests = [
+            {"path" if name == "file_name" else name: value for name, value in request.items()}
+            for request in file_requests
+        ]
+        opened = self._files.open(
+            self._agent, requests, project=self._project, close_others=close_all_others
+        )
+        lines = [
+            f"{window.path}: lines {window.first_line} to {window.last_line} of "
+            f"{window.total_lines}\n{window.text}"
+            for window in opened
+        ]
+        return "\n\n".join(lines)
+
+    def grep_files(
+        self, pattern: str, include: str | None = None, context_lines: int = 1, offset: int = 0
+    ) -> str:
+        """
+        Search the project's files for a regular expression.
+
+        Args:
+            pattern: The regular expression (RE2).
+            include: Only files whose path matches this glob, as in *.py.
+            context_lines: How many lines to show before and after each match.
+            offset: How many matches to skip, to read the next page.
+        """
+        page = self._files.grep(
+            pattern,
+            agent=self._agent,
+            project=self._project,
+            include=include,
+            context_lines=context_lines,
+            offset=offset,
+        )
+        lines = [
+            "\n".join((f"{match.path}:{match.line}", *match.before, match.text, *match.after))
+            for match in page.matches
+        ]
+        more = f"; continue with offset={page.next_offset}" if page.next_offset else ""
+        return "\n\n".join([f"{page.total} matches{more}", *lines])
+
+    def semantic_search_files(self, query: str, limit: int = 5) -> list[Mapping[str, Any]]:
+        """
+        Search the indexed files of the project by meaning.
+
+        Args:
+            query: What to search for, in words.
+            limit: How many files at most.
+        """
+        hits = self._files.search(query, project=self._project, limit=limit)
+        return [
+            {"path": hit.path, "score": round(hit.score, 3), "text": hit.excerpt} for hit in hits
+        ]

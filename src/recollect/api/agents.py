@@ -1,6 +1,6 @@
 """Agents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any
@@ -9,12 +9,15 @@ from recollect.api.agent_tools import AgentTools
 from recollect.api.arguments import AgentLike, ConversationLike, FilePath, Place
 from recollect.api.noun import Noun
 from recollect.domain.agent import Agent, AgentReceipt
+from recollect.domain.agent_run import Approval, Run, RunEnded, RunEvent, RunResult
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.domain.conversation import Conversation, Message
 from recollect.wire.material_files import file_path
 from recollect.wire.requests import agents as requests
+from recollect.wire.requests import runs as run_requests
 from recollect.wire.requests.agents import WARN_AT
+from recollect.wire.requests.runs import MAX_STEPS
 
 
 class Agents(Noun):
@@ -150,6 +153,80 @@ class Agents(Noun):
             self._transport, agent, project=project, conversation=conversation, trusted=trusted
         )
 
+    def run(
+        self,
+        agent: AgentLike,
+        message: str,
+        *,
+        conversation: ConversationLike | None = None,
+        project: Place = None,
+        model: str = "",
+        max_steps: int = MAX_STEPS,
+    ) -> RunResult:
+        """
+        Send a message to an agent, and let it answer and call tools until it stops.
+
+        The result says why it stopped. If a tool call needs a person's approval, it has
+        `approvals`, and `decide` continues the run.
+        """
+        return _result_of(self._stream(run_requests.RunAgentRequest, locals()))
+
+    def stream(
+        self,
+        agent: AgentLike,
+        message: str,
+        *,
+        conversation: ConversationLike | None = None,
+        project: Place = None,
+        model: str = "",
+        max_steps: int = MAX_STEPS,
+    ) -> Iterator[RunEvent]:
+        """
+        Do the same as `run`, yielding each event as it happens; the last one is `RunEnded`.
+
+        Closing the iterator cancels the run; what the model has written so far is stored.
+        """
+        return self._stream(run_requests.RunAgentRequest, locals())
+
+    def approvals(
+        self, *, agent: AgentLike | None = None, conversation: ConversationLike | None = None
+    ) -> list[Approval]:
+        """Return the tool calls that wait for a decision, the first to expire first."""
+        return self._send(run_requests.ListApprovalsRequest, locals())
+
+    def decide(
+        self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
+    ) -> RunResult:
+        """
+        Approve or deny a tool call. With the last decision of a run, the run continues.
+
+        *reason* is told the model if the call is denied; *always* approves every later call of this
+        tool by this agent.
+        """
+        return _result_of(self._stream(run_requests.DecideApprovalRequest, locals()))
+
+    def stream_decision(
+        self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
+    ) -> Iterator[RunEvent]:
+        """Do the same as `decide`, yielding each event of the run as it happens."""
+        return self._stream(run_requests.DecideApprovalRequest, locals())
+
+    def cancel(self, conversation: ConversationLike) -> Run | None:
+        """Stop the open run of a conversation and deny what waits; None if there is none."""
+        return self._send(run_requests.CancelRunRequest, locals())
+
+    def runs(self, conversation: ConversationLike, *, limit: int = 50) -> list[Run]:
+        """Return the runs of a conversation, the latest first."""
+        return self._send(run_requests.ListRunsRequest, locals())
+
     def list(self, *, pinned: str | None = None, project: Place = None) -> list[Agent]:
         """Return agents, pinned ones first; *pinned* and *project* filter by their pins."""
         return self._send(requests.ListAgentsRequest, locals())
+
+
+def _result_of(events: Iterator[RunEvent]) -> RunResult:
+    """Return the result in the last of *events*."""
+    for event in events:
+        if isinstance(event, RunEnded):
+            return event.result
+    raise AssertionError("the events of a run end with its result")

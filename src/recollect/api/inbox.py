@@ -43,6 +43,23 @@ class Inbox(Noun):
         """Undo the last status change of each memory, all or none."""
         return self._send(requests.UndoManyRequest, locals())
 
+    def order(self) -> list[str]:
+        """
+        Return the ids of all candidates in the order of `list`, without reading the candidates.
+
+        Duplicates are not grouped. With `items`, a large inbox is reviewed page by page.
+        """
+        return self._send(requests.ReviewOrderRequest, locals())
+
+    def items(self, memory_ids: Texts) -> list[InboxItem]:
+        """
+        Return some candidates as `list` does; what is not in the inbox any more is left out.
+
+        *duplicates* are found among the candidates with the most similar words; `number` and `of`
+        are 0.
+        """
+        return self._send(requests.InboxItemsRequest, locals())
+
     def list(
         self,
         *,

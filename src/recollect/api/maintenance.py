@@ -2,8 +2,15 @@
 
 from collections.abc import Mapping
 
+from recollect.api.arguments import FilePath
 from recollect.api.noun import Noun
-from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
+from recollect.domain.backup import Backup, BackupReport
+from recollect.domain.maintenance import (
+    MaintenanceReport,
+    PendingCounts,
+    StoreStatus,
+    Verification,
+)
 from recollect.wire.requests import maintenance as requests
 
 
@@ -21,6 +28,23 @@ class Maintenance(Noun):
     def status(self) -> StoreStatus:
         """Return what the store holds and the state of its indexes."""
         return self._send(requests.GetStatusRequest, locals())
+
+    def pending(self) -> PendingCounts:
+        """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
+        return self._send(requests.CountPendingRequest, locals())
+
+    def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
+        """
+        Write a backup into the folder *to*, verify it, and delete those that are too old.
+
+        *keep* is how many days, weeks and months keep their newest backup, such as `7d,4w,12m`. The
+        defaults are the settings `backup_folder` and `backup_keep`; a server uses its own folder.
+        """
+        return self._send(requests.BackupRequest, locals())
+
+    def backups(self, to: FilePath | None = None) -> list[Backup]:
+        """Return the backups of this store in the folder *to*, newest first."""
+        return self._send(requests.ListBackupsRequest, locals())
 
     def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""

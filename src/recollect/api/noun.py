@@ -6,7 +6,7 @@ transport is the service; behind `recollect.connect` it is an HTTP client. The v
 signatures and their errors are therefore the same on both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -20,6 +20,14 @@ class Transport(Protocol):
 
     def send(self, request: VerbRequest[Response]) -> Response:
         """Carry out *request* and return what its verb returns."""
+        ...
+
+    def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
+        """
+        Carry out *request*, yielding the events of its verb; the last one has its result.
+
+        Closing the iterator before its end stops what the verb does.
+        """
         ...
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
@@ -49,6 +57,12 @@ class Noun:
         signature lists each argument once. An argument that is `...` was not given.
         """
         return self._transport.send(request.of(passed_arguments(arguments)))
+
+    def _stream(
+        self, request: type[VerbRequest[Any]], arguments: Mapping[str, Any]
+    ) -> Iterator[Any]:
+        """Validate *arguments* as *request* now; carry it out as its events are read."""
+        return self._transport.stream(request.of(passed_arguments(arguments)))
 
 
 def passed_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:

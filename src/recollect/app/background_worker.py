@@ -1,6 +1,6 @@
 """
-The background thread of a server: it runs jobs, finishes deletions, embeds pending items and prunes
-the retrieval log.
+The background thread of a server: it runs jobs, finishes deletions, embeds pending items, prunes
+the retrieval log and makes backups that are due.
 
 It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
@@ -135,6 +135,8 @@ class BackgroundWorker:
                 busy = self._rec.engine.embed_batch() > 0 or busy
             if not self._stop.is_set():
                 busy = self._rec.engine.prune_retrievals() > 0 or busy
+        if not self._stop.is_set():
+            self._rec.engine.back_up_if_due()
 
     def _attempt(self, step: Callable[[], object]) -> bool:
         """Call *step*; return whether it succeeded, and record the error if not."""

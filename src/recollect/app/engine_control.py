@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from recollect.api.arguments import AgentLike, FilePath, Moment, Place
 from recollect.config import expand_home
+from recollect.domain.backup import BackupReport
 from recollect.domain.block import BlockChange
 from recollect.domain.import_progress import ImportStep
 from recollect.domain.job import Job
@@ -19,6 +20,7 @@ from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
 from recollect.service import jobs, maintenance, review
+from recollect.service.backup import BackupSchedule
 from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
@@ -33,6 +35,7 @@ class EngineControl:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._backups = BackupSchedule(services)
 
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
@@ -57,6 +60,10 @@ class EngineControl:
     def prune_retrievals(self) -> int:
         """Remove one batch of old logged retrievals if there are too many; return how many."""
         return maintenance.prune_retrievals(self._services)
+
+    def back_up_if_due(self) -> BackupReport | None:
+        """Make a backup if the settings ask for one now; a failure is logged and tried later."""
+        return self._backups.run_if_due()
 
     def warm_up(self) -> bool:
         """Load the embedder if it runs on this machine; return whether it does."""

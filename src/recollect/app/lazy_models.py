@@ -1,11 +1,13 @@
 """Create the indexer and the chat model on first use."""
 
 import threading
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from recollect.config import Settings
+from recollect.domain.agent import Agent
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus
-from recollect.errors import RecollectError, StoreError
+from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.models.model_names import embedder_name_and_dimension
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import RegisteredModel
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     # For the type checker only: embedders bring NumPy, which a write never needs.
     from recollect.engine.embedding_indexer import Indexer
     from recollect.models.chat_model import ChatModel
+    from recollect.models.chat_turn import ToolChatModel
     from recollect.models.embedder import Embedder
 
 
@@ -31,6 +34,7 @@ class LazyModels:
         self._store = store
         self._embedder = embedder
         self._chat = chat
+        self._agent_models: dict[str, ToolChatModel] = {}
         self._indexer: Indexer | None = None
         self._lock = threading.Lock()
 
@@ -91,6 +95,30 @@ class LazyModels:
 
                 self._chat = self._chat or create_chat_model(self._settings)
         return self._chat
+
+    def agent_model(self, agent: Agent, model: str) -> "ToolChatModel":
+        """Return the chat model that *agent* runs on; *model* is the one a caller asks for."""
+        if self._chat is not None and hasattr(self._chat, "stream_turn"):
+            passed: Any = self._chat  # by the program
+            if not self._settings.chat_model:
+                tool_model: ToolChatModel = passed
+                return tool_model
+        if self._settings.chat_backend == "none":
+            raise InvalidInput(
+                "no chat model is configured, so agents cannot answer; set chat_backend and "
+                "chat_model in the configuration file, or RECOLLECT_CHAT_BACKEND and "
+                "RECOLLECT_CHAT_MODEL"
+            )
+        # As above.
+        from recollect.models.model_factory import agent_model_name, create_chat_model
+
+        name = model or agent_model_name(self._settings, agent.model)
+        with self._lock:
+            if name not in self._agent_models:
+                created = create_chat_model(replace(self._settings, chat_model=name))
+                assert created is not None  # the backend is not "none"
+                self._agent_models[name] = created
+            return self._agent_models[name]
 
     def close(self) -> None:
         """Close the indexer if it was created."""

@@ -27,9 +27,11 @@ from recollect.store.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     # For the type checker only: embedders bring NumPy, which a write never needs.
     from recollect.app.engine_control import EngineControl
+    from recollect.app.local_agents import LocalAgents, LocalTools
     from recollect.app.local_models import LocalModels
     from recollect.models.chat_model import ChatModel
     from recollect.models.embedder import Embedder
+    from recollect.runtime.runtime_context import RuntimeContext
 
 
 def key_places(settings: Settings) -> KeyPlaces:
@@ -85,7 +87,7 @@ class LocalRecollect(Recollect):
             cross_project=settings.cross_project,
             readable_folders=None if readable_folders is None else tuple(readable_folders),
         )
-        super().__init__(LocalTransport(self._services, self._close))
+        super().__init__(LocalTransport(self._services, self._close, lambda: self._runtime))
 
     @property
     def path(self) -> Path:
@@ -116,7 +118,30 @@ class LocalRecollect(Recollect):
 
         return LocalModels(self._transport, self._services)
 
+    @cached_property
+    def agents(self) -> "LocalAgents":
+        """Create, copy, run, export and delete agents, and register their tools."""
+        from recollect.app.local_agents import LocalAgents
+
+        return LocalAgents(self._transport, self._tools)
+
+    @cached_property
+    def _tools(self) -> "LocalTools":
+        from recollect.app.local_agents import LocalTools
+
+        return LocalTools()
+
+    @cached_property
+    def _runtime(self) -> "RuntimeContext":
+        from recollect.runtime.runtime_context import RuntimeContext
+
+        return RuntimeContext(
+            self._services, self._transport, self._models.agent_model, self._tools.registry
+        )
+
     def _close(self) -> None:
+        if "_tools" in vars(self):
+            self._tools.close()
         self._models.close()
         self._store.close()
         if self._temporary is not None and os.getpid() == self._pid:

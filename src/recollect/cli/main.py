@@ -49,7 +49,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Maintain": {
         "status, doctor": "Show what is stored; check this installation.",
         "verify, rebuild, repair": "Check the store; rebuild indexes; rescue its rows.",
-        "encrypt, rekey, decrypt": "Encrypt the store; change or remove its key.",
+        "backup, restore, encrypt, rekey, decrypt": "Back up; restore; encrypt.",
         "maintain, consolidate, confirm, link": "Find duplicates; confirm and link.",
         "work, jobs": "Run pending jobs; list and retry them.",
         "project, models, views": "Link projects; choose the model; save searches.",
@@ -74,6 +74,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "transfer": ("import", "export"),
     "maintenance": ("status", "doctor", "verify", "rebuild", "repair", "maintain", "consolidate"),
     "jobs": ("work",),
+    "backup": ("restore",),
     "encryption": ("encrypt", "rekey", "decrypt"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

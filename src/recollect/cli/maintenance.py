@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -187,6 +188,7 @@ def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
     free = shutil.disk_usage(path.parent).free
     yield encryption_check(path, store.is_encrypted)
+    yield from backup_check(rec)
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
     yield from _health_checks(rec, store)
     yield "token counts", True, "exact for OpenAI's models" if has_tables() else ESTIMATED
@@ -204,6 +206,22 @@ def encryption_check(path: Path, is_store_encrypted: bool) -> tuple[str, bool, s
     if plain:
         return "encryption", False, f"not encrypted: {', '.join(plain)}; delete or encrypt it"
     return "encryption", True, "store, write-ahead log and copies beside it are encrypted"
+
+
+def backup_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
+    """Yield the check of `doctor` that says how old the newest backup is."""
+    settings = load_settings()
+    if not settings.backup_folder:
+        yield "backups", True, "none configured (setting backup_folder)"
+        return
+    backups = rec.maintenance.backups(settings.backup_folder)
+    if not backups:
+        yield "backups", not settings.backup_every_hours, "none yet; run: recollect backup"
+        return
+    age = datetime.now(UTC) - backups[0].created_at
+    every = timedelta(hours=settings.backup_every_hours)
+    detail = f"{len(backups)}, newest {backups[0].created_at:%Y-%m-%d %H:%M} UTC"
+    yield "backups", not every or age < 2 * every, detail
 
 
 def _health_checks(rec: LocalRecollect, store: StoreStatus) -> Iterator[tuple[str, bool, str]]:

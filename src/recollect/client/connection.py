@@ -103,11 +103,11 @@ class Connection:
 
     @contextmanager
     def stream(
-        self, method: str, path: str, *, query: Mapping[str, Any]
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, **options: Any
     ) -> Iterator[httpx2.Response]:
-        """Yield a response whose body is not read yet."""
-        params = _without_none(query)
-        with self._translate_errors(), self._http.stream(method, path, params=params) as response:
+        """Yield a response whose body is not read yet; *options* are those of the HTTP client."""
+        options["params"] = _without_none(query)
+        with self._translate_errors(), self._http.stream(method, path, **options) as response:
             if not response.is_success:
                 response.read()
                 raise _error_from_response(response, self.url)

@@ -5,6 +5,7 @@ A memory store behind a server: requests over HTTP, responses back as the values
 this file only turns request models into HTTP requests.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -15,9 +16,12 @@ from recollect.api.recollect import Recollect
 from recollect.client.atomic_file import atomic_file
 from recollect.client.connection import Connection, next_offset, not_a_memory_server
 from recollect.errors import InvalidInput, RecollectError
+from recollect.wire.event_stream import ERROR_EVENT, EVENT_STREAM
 from recollect.wire.file_transfer import RESULT_HEADER, UPLOADED_FILE
 from recollect.wire.path_segment import fill_path
+from recollect.wire.problem import error_from_problem
 from recollect.wire.request import PREFIX, VerbRequest
+from recollect.wire.sse_decoder import SseDecoder
 
 CHUNK_BYTES = 1_000_000
 Response = TypeVar("Response")
@@ -76,6 +80,32 @@ class HttpTransport:
             items += self._response_of(request, response)
         all_pages: Response = items
         return all_pages
+
+    def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
+        """Send *request*; yield the events of its verb as the server sends them."""
+        route, fields = request.route, request.json_fields()
+        path = PREFIX + fill_path(
+            route.path, {name: fields.pop(name) for name in route.path_fields}
+        )
+        # Not repeated after a failure: the first attempt may have run tools.
+        headers = {"accept": EVENT_STREAM, **self._connection.idempotency_header()}
+        return self._events(request, path, headers=headers, json=fields)
+
+    def _events(self, request: VerbRequest[Any], path: str, **options: Any) -> Iterator[Any]:
+        decoder, adapter = SseDecoder(), request.event_adapter()
+        with self._connection.stream(request.route.method, path, **options) as response:
+            for chunk in response.iter_bytes():
+                for data in decoder.feed(chunk):
+                    yield self._event(adapter, data, response)
+
+    def _event(self, adapter: TypeAdapter[Any], data: str, response: Any) -> Any:
+        value = json.loads(data)
+        if isinstance(value, Mapping) and value.get("type") == ERROR_EVENT:
+            raise error_from_problem(value["problem"], int(value["problem"].get("status", 500)))
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            raise not_a_memory_server(self._connection.url, response.status_code) from error
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
         """Write the file that *request* returns to *path*, whole or not at all."""

@@ -84,6 +84,17 @@ class StoreStatus:
         return self.rejected / self.extracted if self.extracted else 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class PendingCounts:
+    """How much waits for a person or goes on; cheaper to read than the whole status."""
+
+    inbox: int  # candidates
+    conflicts: int  # pairs of memories
+    proposals: int  # edits of shared blocks
+    jobs: int  # that wait or run
+    failed_jobs: int  # that were given up
+
+
 class ReviewVerdict(StrEnum):
     """The decision of a reviewer on a candidate."""
 
@@ -140,6 +151,7 @@ class InboxItem:
     duplicates: tuple[Memory, ...] = ()
     already_stored: Memory | None = None  # an active memory that says the same
     sessions: int = 0  # number of separate sessions in which it was said
+    place: str = ""  # where it would be visible: the name of its project or agent
     group: str = ""  # its place and type, to group by
     number: int = 0  # in the order of review, from 1
     of: int = 0  # number of pending candidates

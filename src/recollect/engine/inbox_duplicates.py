@@ -12,6 +12,8 @@ filtering), so each candidate is compared only with representatives that share o
 Above that maximum a duplicate stays in a group of its own; no candidate is ever hidden.
 """
 
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +32,8 @@ from recollect.text.statement_parser import is_negated, words_without_negation
 
 MIN_SHARED_WORDS = 0.7  # share of the longer text's words that the shorter one has
 MAX_COMPARISONS = 50  # representatives a candidate is compared with
+MIN_SHARED_STARTS = 0.3  # of all words, also of those that are ignored when texts are compared
+STEM_CHARS = 4
 MAX_CHARS = 1_000  # a longer text is a document, compared by its fingerprint only
 
 # Words without content that still decide who does what to whom, where and when.
@@ -37,6 +41,8 @@ _FUNCTION_WORDS = LazyPattern(
     r"\b(?:on|off|from|to|into|onto|out|up|down|under|over|by|before|after|until|if|unless|except"
     r"|but|only|than|stops?|used to|i|me|my|mine|you|your|he|him|his|she|her|they|them|their)\b"
 )
+
+_WORD = re.compile(r"[^\W_]+")
 
 _Words = tuple[str, ...]
 _GroupKey = tuple[Owner, MemoryType, str, str]
@@ -102,6 +108,13 @@ def are_duplicates(first: str, other: str) -> bool:
     return _is_duplicate(_parse(first), _parse(other))
 
 
+def can_be_duplicates(first: str, other: str) -> bool:
+    """Return False if two texts share so few words that `are_duplicates` is not worth its time."""
+    words, other_words = _word_starts(first), _word_starts(other)
+    shared = len(words & other_words)
+    return shared >= MIN_SHARED_STARTS * min(len(words), len(other_words))
+
+
 def _representatives(memories: Sequence[Memory]) -> dict[str, str]:
     """Return the id of the representative of each duplicate, by its id."""
     statements = {memory.id: _parse(memory.content) for memory in memories}
@@ -144,6 +157,13 @@ def _rarest_words(statement: _Statement, word_counts: Counter[str]) -> list[str]
     """Return the words of which every near-duplicate has at least one, the rarest first."""
     words = sorted(statement.word_set, key=lambda word: (word_counts[word], word))
     return words[: len(words) - ceil(MIN_SHARED_WORDS * len(words)) + 1]
+
+
+@lru_cache(maxsize=16_384)
+def _word_starts(text: str) -> frozenset[str]:
+    """Return the first letters of each word: as many as every form of the word has."""
+    folded = unicodedata.normalize("NFKC", text[:MAX_CHARS]).casefold()
+    return frozenset(word[:STEM_CHARS] for word in _WORD.findall(folded))
 
 
 @lru_cache(maxsize=16_384)

@@ -110,12 +110,20 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
 def _render_hits(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:
     """Return a few memories as text, and the citations in it."""
     # Each section may use the whole budget, because there are only a few memories.
-    selected = select_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
+    # No text has more tokens than bytes. The token tables take 50 ms to load, and are needed only
+    # if that many tokens would not fit.
+    selected = select_memories(hits, budget=budget, whole=4 * budget, count=_byte_count)
+    if selected.dropped:
+        selected = select_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
     lines, citations = render_memories(selected)
     parts = ["## Remembered"] if lines else []
     for section, section_lines in lines.items():
         parts += ["", f"### {HEADINGS[section]}", *section_lines]
     return "\n".join(parts), citations
+
+
+def _byte_count(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _fence(prefix: str, text: str) -> str:

@@ -4,8 +4,8 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory
 from recollect.mcp.caller_scope import Caller, get_visible_memory
 from recollect.mcp.pagination import one_line, take_fitting, truncate
-from recollect.mcp.schema import TEXT, list_of, object_of
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import TEXT, list_of, object_of
 
 MAX_HITS = 10
 MAX_TITLE_CHARS = 80

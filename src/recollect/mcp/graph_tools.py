@@ -15,7 +15,6 @@ from recollect.mcp import knowledge_graph
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.graph_excerpt import format_json, graph_excerpt
 from recollect.mcp.knowledge_graph import GraphEntity, GraphRelation, KnowledgeGraph
-from recollect.mcp.schema import BOOLEAN, TEXT, Schema, describe, list_of, object_of
 from recollect.mcp.tool_definition import (
     ADDITIVE,
     DESTRUCTIVE_IDEMPOTENT,
@@ -27,6 +26,7 @@ from recollect.mcp.tool_definition import (
     ToolOutcome,
     ToolResult,
 )
+from recollect.wire.json_schema import BOOLEAN, TEXT, Schema, describe, list_of, object_of
 
 MAX_SEMANTIC_HITS = 20  # of the search by meaning
 MAX_QUERY_CHARS = 2_048

@@ -13,8 +13,8 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import truncate
-from recollect.mcp.schema import Schema, object_of
-from recollect.mcp.schema_validator import check_schema, schema_errors
+from recollect.wire.json_schema import Schema, object_of
+from recollect.wire.schema_validator import check_schema, schema_errors
 
 Arguments = Mapping[str, Any]
 READ_ONLY: Mapping[str, bool] = {"readOnlyHint": True, "openWorldHint": False}

@@ -55,8 +55,8 @@ def _parse_openai(response: Any) -> ParsedCompletion:
             raise CallFailed(f"refused: {refusal}", next_step=TRY_AGAIN)
     return ParsedCompletion(
         _text(content, json_at(choice, "finish_reason")),
-        _token_count(json_at(response, "usage", "prompt_tokens")),
-        _token_count(json_at(response, "usage", "completion_tokens")),
+        token_count(json_at(response, "usage", "prompt_tokens")),
+        token_count(json_at(response, "usage", "completion_tokens")),
     )
 
 
@@ -68,14 +68,14 @@ def _parse_anthropic(response: Any) -> ParsedCompletion:
         raise CallFailed("refused to answer", next_step=TRY_AGAIN)
     return ParsedCompletion(
         _text(response["content"], reason),
-        _token_count(json_at(response, "usage", "input_tokens")),
-        _token_count(json_at(response, "usage", "output_tokens")),
+        token_count(json_at(response, "usage", "input_tokens")),
+        token_count(json_at(response, "usage", "output_tokens")),
     )
 
 
 def _text(content: Any, stop_reason: Any) -> str:
     parts = content if isinstance(content, list) else [content]
-    text = _repair_surrogates("".join(_part_text(part) for part in parts))
+    text = repair_surrogates("".join(_part_text(part) for part in parts))
     if text.strip():
         return text
     if stop_reason in ("length", "max_tokens"):
@@ -95,11 +95,12 @@ def _part_text(part: Any) -> str:
     return part
 
 
-def _repair_surrogates(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """Join surrogate pairs that a stream split; replace single ones."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _token_count(count: Any) -> int | None:
+def token_count(count: Any) -> int | None:
+    """Return *count* if it is a number of tokens, else None."""
     # Not isinstance: true is not a count. Servers that do not count send zero.
     return count if type(count) is int and 0 < count <= MAX_TOKENS else None

@@ -15,7 +15,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -35,9 +35,10 @@ _USER = re.compile(
 class CallFailed(Exception):
     """A call failed. The message continues a sentence that begins with the server's name."""
 
-    def __init__(self, problem: str, *, next_step: str = "") -> None:
+    def __init__(self, problem: str, *, next_step: str = "", transient: bool = False) -> None:
         super().__init__(problem)
         self.next_step = next_step
+        self.transient = transient  # the same call may succeed a moment later
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,19 @@ class Deadline:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
+@dataclass(frozen=True)
+class OpenResponse:
+    """A response whose body is read as it arrives."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: Iterator[bytes]
+
+    def read(self) -> HttpResponse:
+        """Read the rest of the body."""
+        return HttpResponse(self.status, self.headers, b"".join(self.chunks))
+
+
 def post(
     url: str,
     body: Mapping[str, Any],
@@ -117,9 +131,37 @@ def post(
     client: httpx2.Client | None = None,
 ) -> HttpResponse:
     """Return the response, or raise `CallFailed`. Without *client*, a new one is used."""
+    options: dict[str, Any] = {"headers": headers, "deadline": deadline, "max_bytes": max_bytes}
+    with post_stream(url, body, **options, client=client) as response:
+        return response.read()
+
+
+@contextlib.contextmanager
+def post_stream(
+    url: str,
+    body: Mapping[str, Any],
+    *,
+    headers: Mapping[str, str],
+    deadline: Deadline,
+    max_bytes: int,
+    client: httpx2.Client | None = None,
+) -> Iterator[OpenResponse]:
+    """Give the response with its body unread; raise `CallFailed` here and while it is read."""
     try:
-        with contextlib.nullcontext(client) if client else httpx2.Client() as sender:
-            response = _post(sender, url, body, headers, deadline, max_bytes)
+        with (
+            contextlib.nullcontext(client) if client else httpx2.Client() as sender,
+            sender.stream(
+                "POST",
+                url,
+                json=body,
+                headers=headers,
+                timeout=httpx2.Timeout(deadline.left_s, connect=min(deadline.left_s, CONNECT_S)),
+                extensions={"trace": deadline.trace, INTERNAL_REQUEST: True},
+            ) as response,
+        ):
+            deadline.watch(response.extensions["network_stream"])
+            chunks = _bounded(response.iter_bytes(), max_bytes, deadline)
+            yield OpenResponse(response.status_code, response.headers, chunks)
     except httpx2.InvalidURL as error:
         # Its message may quote a part of the URL, such as a password.
         raise CallFailed("cannot be called: this is not a server address") from error
@@ -131,10 +173,8 @@ def post(
     ) as error:
         if deadline.expired or isinstance(error, httpx2.TimeoutException):
             raise _timeout_error(deadline) from error
-        raise CallFailed(f"gave no response: {str(error) or type(error).__name__}") from error
-    if deadline.expired:  # a body without a length looks complete when its connection is shut down
-        raise _timeout_error(deadline)
-    return response
+        problem = f"gave no response: {str(error) or type(error).__name__}"
+        raise CallFailed(problem, transient=True) from error
 
 
 def read_json(text: str | bytes, *, finite: bool = False) -> Any:
@@ -171,35 +211,22 @@ def safe_excerpt(text: str, *, key: str) -> str:
     return " ".join(printable.split())[:MAX_SHOWN_CHARS]
 
 
-def _post(
-    client: httpx2.Client,
-    url: str,
-    body: Mapping[str, Any],
-    headers: Mapping[str, str],
-    deadline: Deadline,
-    max_bytes: int,
-) -> HttpResponse:
-    with client.stream(
-        "POST",
-        url,
-        json=body,
-        headers=headers,
-        timeout=httpx2.Timeout(deadline.left_s, connect=min(deadline.left_s, CONNECT_S)),
-        extensions={"trace": deadline.trace, INTERNAL_REQUEST: True},
-    ) as response:
-        deadline.watch(response.extensions["network_stream"])
-        received = bytearray()
-        for chunk in response.iter_bytes():
-            received += chunk
-            if len(received) > max_bytes:
-                raise CallFailed(f"answered with more than {max_bytes / 1e6:g} MB")
-        return HttpResponse(response.status_code, response.headers, bytes(received))
+def _bounded(chunks: Iterator[bytes], max_bytes: int, deadline: Deadline) -> Iterator[bytes]:
+    received = 0
+    for chunk in chunks:
+        received += len(chunk)
+        if received > max_bytes:
+            raise CallFailed(f"answered with more than {max_bytes / 1e6:g} MB")
+        yield chunk
+    if deadline.expired:  # a body without a length looks complete when its connection is shut down
+        raise _timeout_error(deadline)
 
 
 def _timeout_error(deadline: Deadline) -> CallFailed:
     return CallFailed(
         f"did not answer in full within {deadline.seconds:g} s",
         next_step="check that it is running, and try again later",
+        transient=True,
     )
 
 

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 from recollect.config import Settings
 from recollect.errors import InvalidInput
-from recollect.models.chat_model import ChatModel
 from recollect.models.embedder import Embedder
 from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_names import DEFAULT_MODELS, local_manifest
 
 if TYPE_CHECKING:
-    from recollect.models.http_chat import ChatServerKind
+    from recollect.models.http_chat import ChatServerKind, HttpChatModel
 
 
 def create_embedder(settings: Settings) -> Embedder:
@@ -26,7 +25,20 @@ def create_embedder(settings: Settings) -> Embedder:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")
 
 
-def create_chat_model(settings: Settings) -> ChatModel | None:
+def agent_model_name(settings: Settings, agent_model: str) -> str:
+    """
+    Return the name of the model that an agent runs on.
+
+    A name with the configured backend before it (`anthropic/…`) is the agent's own choice. Another
+    one counts only if no model is configured: it may be of a server that is not configured here.
+    """
+    backend, separator, name = agent_model.partition("/")
+    if separator and backend == settings.chat_backend and name:
+        return name
+    return settings.chat_model.strip() or agent_model
+
+
+def create_chat_model(settings: Settings) -> "HttpChatModel | None":
     """Return the chat model that *settings* name, or None for the backend "none"."""
     match settings.chat_backend:
         case "none":
@@ -49,7 +61,9 @@ def _http_embedder(kind: str, url: str, settings: Settings, key: str = "") -> Em
     return HttpEmbedder(kind=kind, url=url, model=model, key=key)
 
 
-def _http_chat(kind: "ChatServerKind", url: str, settings: Settings, key: str = "") -> ChatModel:
+def _http_chat(
+    kind: "ChatServerKind", url: str, settings: Settings, key: str = ""
+) -> "HttpChatModel":
     if not settings.chat_model.strip():
         raise InvalidInput(
             f"the chat backend {kind!r} needs the name of a model; "

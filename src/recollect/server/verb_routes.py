@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.server.error_handlers import PROBLEM_RESPONSES
+from recollect.server.event_streams import event_response, wants_events
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.paging import added_parameters, next_page_link, paging_of
 from recollect.wire import path_segment
@@ -83,6 +84,8 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
         if request_class.is_list():
             return _list_page(served, request, fields)
         verb_request = request_class.of(fields, from_query=not route.has_body)
+        if wants_events(request_class, request.headers.get("accept", "")):
+            return event_response(verb_request, served.rec.transport.stream(verb_request))
         if key is not None and route.method != "GET":
             run = partial(_response, served, verb_request)
             return served.responses.respond(key, request, fields, run)

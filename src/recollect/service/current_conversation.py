@@ -30,7 +30,7 @@ def add_message(services: Services, request: AddMessageRequest) -> Message:
 
     def write(tables: Tables) -> Message:
         agent = require_agent(tables, request.agent)
-        conversation = _current(tables, services, agent, message.created_at)
+        conversation = current_conversation(tables, services, agent, message.created_at)
         return add_to(tables, services, conversation, [message])[0]
 
     added = services.store.write(write)
@@ -38,7 +38,10 @@ def add_message(services: Services, request: AddMessageRequest) -> Message:
     return added
 
 
-def _current(tables: Tables, services: Services, agent: Agent, now: datetime) -> Conversation:
+def current_conversation(
+    tables: Tables, services: Services, agent: Agent, now: datetime
+) -> Conversation:
+    """Return the current conversation of an agent, which is started if there is none."""
     latest = tables.conversations.latest_open(agent.id, begun_by=STARTED_BY)
     if latest is not None:
         conversation, last_at = latest

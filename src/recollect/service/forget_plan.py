@@ -44,6 +44,7 @@ REDACTED_TABLES = (
     "jobs",
     "model_calls",
     "documents",
+    "runs",
 )
 # The marker would not fit into a block that is full.
 UNMARKED_TABLES = frozenset({"blocks", "block_history", "block_proposals"})

@@ -5,9 +5,11 @@ Candidates are grouped by owner and type (the decisions of a project, facts abou
 a person decides about those together. The group with the most certain candidate comes first, and
 within a group the most certain candidate; records of sessions come last. Duplicates are one item
 (`engine/inbox_duplicates.py`). Nothing is changed here; `service/review.py` does that.
+
+`list_inbox` reads all candidates to group every duplicate. For a page of a large inbox,
+`review_order` returns the ids in the same order from one statement, and `inbox_items` reads some.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,17 +17,19 @@ from recollect.domain.change import Change, ChangeKind
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import project_label
-from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
+from recollect.service.duplicate_search import (
+    NO_DUPLICATES,
+    Duplicates,
+    count_sessions,
+    find_duplicates,
+)
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.store.search_index import NeighbourQuery
-from recollect.text.fingerprint import fingerprint
-from recollect.wire.requests.inbox import ListInboxRequest
+from recollect.wire.requests.inbox import InboxItemsRequest, ListInboxRequest, ReviewOrderRequest
 
 MAX_CANDIDATES = 20_000  # read for one list
-MAX_NEIGHBOURS = 3  # active memories that a candidate is compared with
 TYPE_NAMES = {
     MemoryType.PROFILE: "about the user",
     MemoryType.DECISION: "decisions",
@@ -34,7 +38,6 @@ TYPE_NAMES = {
     MemoryType.TASK_HINT: "next steps",
     MemoryType.EPISODE: "records of sessions",
 }
-_INBOX = frozenset({Status.INBOX})
 
 
 def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]:
@@ -49,38 +52,39 @@ def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]
         filters = visible_filters(tables, query)
         candidates = tables.memories.newest(owners_of(tables, query), filters, limit)
         if request.grouped:
-            items = _order_by_group(tables, _group_duplicates(tables, candidates))
+            items = _order_by_group(_add_places(tables, _group_duplicates(tables, candidates)))
         else:
-            sessions = _count_sessions(tables, candidates)
-            items = [
-                InboxItem(memory=memory, why="", sessions=sessions[memory.id])
-                for memory in candidates
-            ]
-        page = items[: query.limit]
-        conflicts = tables.links.conflicts([item.memory.id for item in page])
-        return [
-            _add_details(tables, replace(item, number=number, of=len(items)), conflicts)
-            for number, item in enumerate(page, start=1)
+            items = _items(tables, candidates)
+        page = [
+            replace(item, number=number, of=len(items))
+            for number, item in enumerate(items[: query.limit], start=1)
         ]
+        duplicates = find_duplicates(tables, [item.memory for item in page])
+        return _add_details(tables, page, duplicates)
 
 
-def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
-    """Return, for each candidate, the ids of its duplicates in the inbox."""
-    partitions: dict[tuple[Owner, MemoryType], list[str]] = defaultdict(list)
-    for memory in memories:
-        partitions[memory.owner, memory.type].append(memory.id)
-    duplicates: dict[str, list[str]] = {}
+def review_order(services: Services, request: ReviewOrderRequest) -> list[str]:
+    """Return the ids of all candidates in the order of `list_inbox`."""
     with services.store.read() as tables:
-        for (owner, kind), ids in partitions.items():
-            filters = Filters(types=frozenset({kind}), statuses=_INBOX)
-            candidates = tables.memories.newest([owner], filters, MAX_CANDIDATES)
-            items = _group_duplicates(tables, candidates)
-            groups = [[memory.id for memory in (item.memory, *item.duplicates)] for item in items]
-            group_of = {member: group for group in groups for member in group}
-            for memory_id in ids:
-                group = group_of.get(memory_id, ())
-                duplicates[memory_id] = [member for member in group if member != memory_id]
-    return duplicates
+        return tables.memories.review_order()
+
+
+def inbox_items(services: Services, request: InboxItemsRequest) -> list[InboxItem]:
+    """Return some candidates with the duplicates that the word index finds."""
+    with services.store.read() as tables:
+        memories = tables.memories.get_many(request.memory_ids)
+        candidates = [memory for memory in memories if memory.status is Status.INBOX]
+        duplicates = find_duplicates(tables, candidates)
+        items = [
+            replace(item, duplicates=duplicates.get(item.memory.id, NO_DUPLICATES).waiting)
+            for item in _add_places(tables, _items(tables, candidates))
+        ]
+        return _add_details(tables, items, duplicates)
+
+
+def _items(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
+    sessions = count_sessions(tables, candidates)
+    return [InboxItem(memory=memory, why="", sessions=sessions[memory.id]) for memory in candidates]
 
 
 def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
@@ -88,7 +92,7 @@ def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[Inbo
     # Imported here, because only a review needs the rules of similarity.
     from recollect.engine.inbox_duplicates import group_duplicates, review_order
 
-    sessions = _count_sessions(tables, candidates)
+    sessions = count_sessions(tables, candidates)
     ranked = sorted(candidates, key=lambda memory: review_order(memory, sessions[memory.id]))
     return [
         InboxItem(
@@ -101,19 +105,34 @@ def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[Inbo
     ]
 
 
-def _order_by_group(tables: Tables, items: Sequence[InboxItem]) -> list[InboxItem]:
+def _add_places(tables: Tables, items: Iterable[InboxItem]) -> list[InboxItem]:
+    """Return the items with the names of their places and groups."""
+    items = list(items)
+    owners = {item.memory.owner for item in items}
+    places = {owner: place_name(tables, owner) for owner in owners if not _is_project(owner)}
+    projects = tables.projects.projects() if len(places) < len(owners) else []
+    labels = {project.id: project_label(project, projects) for project in projects}
+    named = []
+    for item in items:
+        owner = item.memory.owner
+        place = labels.get(owner.id, owner.id) if _is_project(owner) else places[owner]
+        group = f"{place} · {TYPE_NAMES[item.memory.type]}"
+        named.append(replace(item, place=place, group=group))
+    return named
+
+
+def _order_by_group(items: Sequence[InboxItem]) -> list[InboxItem]:
     """Return the items group by group, each group at the position of its first item."""
-    places: dict[Owner, str] = {}
     groups: dict[tuple[bool, str], list[InboxItem]] = {}
     for item in items:
-        memory = item.memory
-        if memory.owner not in places:
-            places[memory.owner] = place_name(tables, memory.owner)
-        group = f"{places[memory.owner]} · {TYPE_NAMES[memory.type]}"
-        is_last = memory.type is MemoryType.EPISODE
-        groups.setdefault((is_last, group), []).append(replace(item, group=group))
+        is_last = item.memory.type is MemoryType.EPISODE
+        groups.setdefault((is_last, item.group), []).append(item)
     ordered = sorted(groups, key=lambda key: key[0])  # stable: only records of sessions move
     return [item for key in ordered for item in groups[key]]
+
+
+def _is_project(owner: Owner) -> bool:
+    return owner.scope is Scope.PROJECT
 
 
 def place_name(tables: Tables, owner: Owner) -> str:
@@ -134,37 +153,34 @@ def place_name(tables: Tables, owner: Owner) -> str:
             return f"session {owner.id}"
 
 
-def _count_sessions(tables: Tables, candidates: Sequence[Memory]) -> Mapping[str, int]:
-    """Return in how many separate sessions each candidate was said."""
-    source_ids = {evidence.source_id for memory in candidates for evidence in memory.evidence}
-    session_of = {source_id: tables.sources.session_of(source_id) for source_id in source_ids}
-    return {
-        memory.id: len({session_of[evidence.source_id] for evidence in memory.evidence})
-        for memory in candidates
-    }
-
-
 def _add_details(
-    tables: Tables, item: InboxItem, conflicts: Mapping[str, tuple[str, ...]]
-) -> InboxItem:
-    """Return *item* with the reason it waits, its source, and the memories it conflicts with."""
-    memory = item.memory
-    changes = reversed(tables.memories.changes(memory.id))
+    tables: Tables, items: Sequence[InboxItem], duplicates: Mapping[str, Duplicates]
+) -> list[InboxItem]:
+    """Return the items with the reason they wait, their source, and what is stored already."""
+    conflicts = tables.links.conflicts([item.memory.id for item in items])
+    ids = sorted({other_id for others in conflicts.values() for other_id in others})
+    others = {memory.id: memory for memory in tables.memories.get_many(ids)}
+    return [
+        replace(
+            item,
+            why=_why_it_waits(tables, item.memory),
+            conflicts=tuple(others[other_id] for other_id in conflicts.get(item.memory.id, ())),
+            source=_source_title(tables, item.memory),
+            voice=item.memory.evidence[0].voice if item.memory.evidence else "",
+            already_stored=duplicates.get(item.memory.id, NO_DUPLICATES).active,
+        )
+        for item in items
+    ]
+
+
+def _why_it_waits(tables: Tables, memory: Memory) -> str:
+    """Return the reason of the last change that left a memory in the inbox."""
     waiting = (ChangeKind.CREATED, ChangeKind.HELD)
+    changes: Iterable[Change] = reversed(tables.memories.changes(memory.id))
     last = next((change for change in changes if change.kind in waiting), None)
-    return replace(
-        item,
-        why=_why_it_waits(last) if last else "",
-        conflicts=tuple(tables.memories.get_many(conflicts.get(memory.id, ()))),
-        source=_source_title(tables, memory),
-        voice=memory.evidence[0].voice if memory.evidence else "",
-        already_stored=active_duplicate(tables, memory),
-    )
-
-
-def _why_it_waits(change: Change) -> str:
-    is_held = change.kind is ChangeKind.HELD
-    return f"held: {change.reason}" if is_held else change.reason
+    if last is None:
+        return ""
+    return f"held: {last.reason}" if last.kind is ChangeKind.HELD else last.reason
 
 
 def _source_title(tables: Tables, memory: Memory) -> str:
@@ -172,23 +188,3 @@ def _source_title(tables: Tables, memory: Memory) -> str:
     event = tables.sources.event(memory.provenance.event_id or "")
     title = event.title if event else ""
     return f"{title or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
-
-
-def active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
-    """Return an active memory, of the same owner or global, that says the same."""
-    # As above.
-    from recollect.engine.inbox_duplicates import are_duplicates
-
-    if memory.type is MemoryType.EPISODE:
-        return None
-    owners = dict.fromkeys([memory.owner, Owner(Scope.GLOBAL, "")])
-    words = fingerprint(memory.content)
-    same_by_owner = tables.memories.with_fingerprints([(words, owner) for owner in owners])
-    same = [id_ for ids in same_by_owner for id_ in ids]
-    query = NeighbourQuery(memory.content, list(owners), also=same)
-    [near] = tables.search_index.neighbours([query], limit=MAX_NEIGHBOURS)
-    for other in sorted(tables.memories.get_many(list(near)), key=lambda other: other.id):
-        is_active = other.status is Status.ACTIVE and other.type is memory.type
-        if is_active and are_duplicates(memory.content, other.content):
-            return other
-    return None

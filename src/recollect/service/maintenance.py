@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from recollect.domain.block import ProposalState
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.maintenance import (
     DuplicatePair,
     EmbedderState,
     MaintenanceReport,
+    PendingCounts,
     StoreHealth,
     StoreStatus,
     Verification,
@@ -31,6 +33,7 @@ from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.maintenance import (
+    CountPendingRequest,
     GetStatusRequest,
     RebuildIndexesRequest,
     RunMaintenanceRequest,
@@ -89,6 +92,19 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         read_only=services.store.read_only_reason,
         is_encrypted=services.store.file is not None and services.store.file.is_encrypted,
     )
+
+
+def count_pending(services: Services, request: CountPendingRequest) -> PendingCounts:
+    """Return how much waits for a person; every count is read from an index."""
+    with services.store.read() as tables:
+        jobs = dict(tables.jobs.count_open())
+        return PendingCounts(
+            inbox=tables.memories.count_with_status(Status.INBOX),
+            conflicts=tables.links.count_conflicts(),
+            proposals=tables.blocks.count_proposals(ProposalState.PENDING),
+            failed_jobs=jobs.pop("parked", 0),
+            jobs=sum(jobs.values()),
+        )
 
 
 def check_health(services: Services) -> StoreHealth:

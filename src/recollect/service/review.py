@@ -18,7 +18,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.service.inbox import active_duplicate, duplicate_ids
+from recollect.service.duplicate_search import active_duplicate, duplicate_ids
 from recollect.service.services import Services
 from recollect.service.undo import undo_last_change
 from recollect.service.write import require_memory

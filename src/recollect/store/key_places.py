@@ -43,9 +43,11 @@ class KeyPlaces:
     key_file: Path | None = None
     uses_keyring: bool = True
     passphrase: str = field(default="", repr=False)
+    known: tuple[StoreKey, ...] = field(default=(), repr=False)  # found before, tried first
 
     def candidates(self, store: Path) -> Iterator[StoreKey]:
         """Yield the keys that may open *store*, in the order of the places."""
+        yield from self.known
         if self.key_file is not None:
             yield from read_key_file(self.key_file)
         if self.uses_keyring:

@@ -31,6 +31,7 @@ from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
 from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
@@ -49,6 +50,7 @@ class Tables:
     blocks: BlockRepository
     conversations: ConversationRepository
     messages: MessageRepository
+    runs: RunRepository
     skills: SkillRepository
     files: FileRepository
     documents: DocumentRepository
@@ -80,6 +82,19 @@ class StoreFile(Protocol):
 
     def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
         """Return a context with the content of an encrypted file; None if *path* is not one."""
+
+    @property
+    def key_id(self) -> str:
+        """The short name of the key of an encrypted store, '' of another."""
+
+    def sign(self, content: bytes) -> str:
+        """Return an HMAC of *content* with the key of the store, '' if it has none."""
+
+    def wrapped_keys(self) -> list[Mapping[str, Any]]:
+        """Return the keys of the store that a passphrase unwraps."""
+
+    def write_copy(self, path: Path) -> Mapping[str, int]:
+        """Copy the store to *path*, check the copy, and return its rows by table."""
 
     def owns(self, path: Path) -> bool:
         """Return whether *path* is this file, or has a name of a file that belongs to it."""

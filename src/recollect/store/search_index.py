@@ -145,7 +145,12 @@ class SearchIndex(Protocol):
         """Return how some records match, whatever their owners; those that pass the filters."""
 
     def neighbours(
-        self, queries: Sequence[NeighbourQuery], *, limit: int, model_id: int | None = None
+        self,
+        queries: Sequence[NeighbourQuery],
+        *,
+        limit: int,
+        model_id: int | None = None,
+        max_postings: int = 20_000,
     ) -> list[Mapping[str, float | None]]:
         """
         Return, for each query, the memories that resemble its text, with their similarity if known.

@@ -14,6 +14,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from recollect.text.lazy_pattern import LazyPattern
+
 ENGLISH = "en"
 SPACED = ("de", "fr", "es", "pt", "it", "nl")  # with spaces between words; told apart by stop words
 MAX_CHARS = 600  # read to recognise the language
@@ -24,11 +26,11 @@ SCRIPT_SHARE = 0.3  # of the letters, to be a text in that script
 _WORD = re.compile(r"[^\W\d_]+")
 # Kana before Han: Japanese uses both.
 _SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30ff]")),
-    ("ko", re.compile("[\uac00-\ud7af]")),
-    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("ja", LazyPattern("[\u3040-\u30ff]")),
+    ("ko", LazyPattern("[\uac00-\ud7af]")),
+    ("zh", LazyPattern("[\u3400-\u4dbf\u4e00-\u9fff]")),
 )
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_UNSPACED = LazyPattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ wait for them to be compiled.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 
@@ -41,6 +41,6 @@ class LazyPattern:
         """Return the text of every match."""
         return self._compiled.findall(text)
 
-    def sub(self, replacement: str, text: str) -> str:
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
         """Return *text* with every match replaced."""
         return self._compiled.sub(replacement, text)

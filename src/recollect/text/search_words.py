@@ -12,20 +12,21 @@ are, so that no index has to be rebuilt.
 import re
 
 from recollect.text.language_data import ENGLISH, detect_language, load_language
+from recollect.text.lazy_pattern import LazyPattern
 
 STOP_WORDS = load_language(ENGLISH).stop_words
 
 # Han, kana, Hangul, Thai, Lao, Khmer, Burmese: scripts without spaces between words (Korean has
 # spaces, but particles are attached to the word; pairs match the stem).
-_UNSPACED = re.compile(
+_UNSPACED = LazyPattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_CAMEL = re.compile(
+_CAMEL = LazyPattern(
     r"(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z][0-9]*[A-Z]|[A-Z][A-Z][a-z])[A-Za-z0-9]*"
 )
-_CAMEL_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_CAMEL_PARTS = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def searchable_text(text: str) -> str:

@@ -7,6 +7,8 @@ assistant said, and "where does Ana live?" by either.
 
 import re
 
+from recollect.text.lazy_pattern import LazyPattern
+
 _SPEECH_VERBS = (
     r"said|told|tell|mention(?:ed)?|recommend(?:ed)?|suggest(?:ed)?|gave|given?|provided?|listed"
     r"|explain(?:ed)?|described?|proposed?|wrote|write|created?|generated?|shared?|advised?"
@@ -17,17 +19,17 @@ _SPEECH_NOUNS = (
     r"|descriptions?|examples?|proposals?|plans?|summary|version"
 )
 # A request ("could you tell me …") does not ask about what was said.
-_ASKS_FOR_ASSISTANT = re.compile(
+_ASKS_FOR_ASSISTANT = LazyPattern(
     rf"(?<!can )(?<!could )(?<!would )(?<!will )\byou(?:'ve|'d| have| had)? (?:\w+ly |just |also |"
     rf"once )?(?:{_SPEECH_VERBS})\b"
     rf"|\bdid you (?:\w+ly |just |also )?(?:{_SPEECH_VERBS})\b"
     rf"|\byour (?:\w+ )?(?:{_SPEECH_NOUNS})\b"
     rf"|\b(?:the assistant|chatgpt|claude) (?:{_SPEECH_VERBS})\b",
-    re.IGNORECASE,
+    flags=re.IGNORECASE,
 )
 
 
-_ASKS_FOR_USER = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+_ASKS_FOR_USER = LazyPattern(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", flags=re.IGNORECASE)
 
 
 def intended_speaker(question: str) -> str:

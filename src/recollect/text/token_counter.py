@@ -8,13 +8,13 @@ extra `tokens`) is not installed, all counts come from `token_estimate.py`. A co
 only, without the tokens that a server adds around each message.
 """
 
-import re
 from dataclasses import dataclass, field
 from functools import cache
 from math import ceil
 from threading import Lock
 
 from recollect.text import bpe_tokenizer
+from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.token_estimate import estimate_tokens
 from recollect.text.token_families import TokenFamily, token_family
 
@@ -22,8 +22,8 @@ __all__ = ["TokenCounter", "counter_for", "estimate_tokens"]
 
 ESTIMATED = "estimated; for exact counts of OpenAI's models: pip install 'recollect[tokens]'"
 
-_NON_ASCII_LETTERS = re.compile("[\u0080-\u1fff]+")
-_WIDE_CHARS = re.compile("[\u2000-\U0010ffff]+")
+_NON_ASCII_LETTERS = LazyPattern("[\u0080-\u1fff]+")
+_WIDE_CHARS = LazyPattern("[\u2000-\U0010ffff]+")
 _lock = Lock()
 
 
@@ -99,5 +99,5 @@ def _counter(family: TokenFamily) -> TokenCounter:
     return TokenCounter(name, exact, family, table)
 
 
-def _total_length(runs: re.Pattern[str], text: str) -> int:
+def _total_length(runs: LazyPattern, text: str) -> int:
     return sum(map(len, runs.findall(text)))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from recollect.domain.maintenance import Receipt
+from recollect.web.review_queue import ReviewQueue
 
 CODE_VALID_S = 60.0
 MAX_CODES = 64
@@ -39,6 +40,7 @@ class BrowserSession:
 
     decisions: list[ReviewDecision] = field(default_factory=list)
     put_off: dict[str, None] = field(default_factory=dict)  # ids of candidates, in order
+    queue: ReviewQueue = field(default_factory=ReviewQueue)
     notice: str = ""  # shown once, on the next page
     receipts: dict[str, Receipt] = field(default_factory=dict)
 

@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from recollect.domain.maintenance import PendingCounts
 from recollect.errors import RecollectError
 from recollect.web.page import Site, json_response
 from recollect.web.page_guard import SECURITY_HEADERS, cookie_name, foreign_request
-from recollect.web.store_counts import NavigationCounts
 
 INTERVAL_S = 1.0
 MAX_ROUNDS = 300
@@ -40,14 +40,14 @@ async def stream_counts(request: Request) -> Response:
 
 
 async def count_events(
-    read: Callable[[], NavigationCounts],
+    read: Callable[[], PendingCounts],
     is_over: Callable[[], bool],
     *,
     interval_s: float = INTERVAL_S,
 ) -> AsyncIterator[str]:
     """Yield an event whenever the counts differ from those before."""
     yield f"retry: {RETRY_MS}\n\n"
-    last: NavigationCounts | None = None
+    last: PendingCounts | None = None
     for _ in range(MAX_ROUNDS):
         if is_over():
             return

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from recollect.config import expand_home
 from recollect.domain import limits
 from recollect.domain.agent import Agent
+from recollect.domain.agent_run import Approval
 from recollect.domain.block import Block, BlockAuthor
 from recollect.domain.capture_event import CaptureMode
 from recollect.domain.context_bundle import BundleFormat
@@ -38,7 +39,7 @@ from recollect.wire.to_json import to_json
 LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
 MOST_SECONDS = 100 * 365.25 * 86_400
 Member = TypeVar("Member", bound=StrEnum)
-_WITH_ID = (Agent, Block, Conversation, Memory, Message, Pin, Project)
+_WITH_ID = (Agent, Approval, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
 _QUERY_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _NUMBER = re.compile(r"[+-]?\d+")

@@ -8,7 +8,7 @@ call, the server from the path, query and body of an HTTP request; both get the 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -37,6 +37,19 @@ class Route:
         return self.method in ("POST", "PUT", "PATCH")
 
 
+class _RequestReturning:
+    """What `VerbRequest[Response]` is at run time: as a base class, `VerbRequest` itself."""
+
+    __slots__ = ("request", "response")
+
+    def __init__(self, request: type[Any], response: Any) -> None:
+        self.request = request
+        self.response = response
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type[Any]]:
+        return (self.request,)
+
+
 class VerbRequest(BaseModel, Generic[Response]):
     """Validated arguments of one verb that returns *Response*."""
 
@@ -44,10 +57,20 @@ class VerbRequest(BaseModel, Generic[Response]):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     route: ClassVar[Route]
 
-    def __init_subclass__(cls, *, route: str = "", **kwargs: Any) -> None:
+    event_type: ClassVar[Any] = None  # of a verb that can be followed while it is carried out
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, response: Any) -> "_RequestReturning":
+            # Pydantic would build a class for each response, which takes longer than the models.
+            return _RequestReturning(cls, response)
+
+    def __init_subclass__(cls, *, route: str = "", events: Any = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if route:
             cls.route = Route(*route.split())
+        if events is not None:
+            cls.event_type = events
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], *, from_query: bool = False) -> Self:
@@ -68,16 +91,21 @@ class VerbRequest(BaseModel, Generic[Response]):
     @classmethod
     def response_type(cls) -> Any:
         """Return the type the verb returns."""
-        for base in cls.__mro__:
-            metadata = base.__dict__.get("__pydantic_generic_metadata__")
-            if metadata and metadata["origin"] is VerbRequest:
-                return metadata["args"][0]
+        for ancestor in cls.__mro__:
+            for base in ancestor.__dict__.get("__orig_bases__", ()):
+                if isinstance(base, _RequestReturning):
+                    return base.response
         raise TypeError(f"{cls.__name__} does not say what its verb returns")
 
     @classmethod
     def response_adapter(cls) -> TypeAdapter[Any]:
         """Return the adapter that reads and writes the response as JSON."""
         return _adapter(cls.response_type())
+
+    @classmethod
+    def event_adapter(cls) -> TypeAdapter[Any]:
+        """Return the adapter that reads and writes one event of the verb as JSON."""
+        return _adapter(cls.event_type)
 
     @classmethod
     def is_list(cls) -> bool:

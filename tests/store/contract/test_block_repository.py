@@ -159,6 +159,8 @@ def test_a_proposal_shows_the_text_its_author_saw_and_is_decided_once(store: Sto
         assert tables.blocks.proposal("p1") == pending
         assert tables.blocks.proposal("unknown") is None
         assert tables.blocks.proposals(ProposalState.PENDING) == [pending, later]
+        assert tables.blocks.count_proposals(ProposalState.PENDING) == 2
+        assert tables.blocks.count_proposals(ProposalState.ACCEPTED) == 0
         assert tables.blocks.pending_proposals_of("b1") == [pending, later]
         assert tables.blocks.pending_proposals_of("unknown") == []
 

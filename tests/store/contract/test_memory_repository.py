@@ -210,6 +210,39 @@ def test_memories_are_listed_by_status_and_by_when_they_were_confirmed(
         assert memories.stored_ids([waiting.id, "unknown", old.id]) == {waiting.id, old.id}
 
 
+def test_candidates_are_ordered_by_group_and_certainty(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    instruction = Provenance(flags=(StatementFlag.INSTRUCTION,))
+    agents = {"source_kind": SourceKind.RUN, "provenance": Provenance(voice=Voice.ASSISTANT)}
+    record = keep("a record", type=MemoryType.EPISODE, status=Status.INBOX)
+    risky = keep("risky", status=Status.INBOX, provenance=instruction)
+    of_agent = keep("of an agent", status=Status.INBOX, **agents)
+    unsure = keep("unsure", status=Status.INBOX, confidence=0.5)
+    decision = keep("a decision", type=MemoryType.DECISION, status=Status.INBOX, confidence=0.9)
+    older = keep("older", status=Status.INBOX, observed_at=START - timedelta(days=1))
+    new = keep("new", status=Status.INBOX)
+    keep("active")
+    twice = keep("said twice", type=MemoryType.DECISION, status=Status.INBOX, confidence=0.1)
+    again = replace(twice.evidence[0], id=clock.new_id(), source_id=new.evidence[0].source_id)
+    again = replace(again, start=0, end=3, quote="new")
+    store.write(lambda tables: tables.memories.add_evidence(again))
+
+    with store.read() as tables:
+        order = tables.memories.review_order()
+        texts = tables.memories.candidate_texts(GLOBAL, MemoryType.DECISION)
+        counts = [tables.memories.count_with_status(status) for status in Status]
+
+    decisions, others = [twice, decision], [new, older, unsure, of_agent, risky]
+    assert order == [memory.id for memory in (*decisions, *others, record)]
+    assert sorted(texts) == sorted((memory.id, "", "", memory.content) for memory in decisions)
+    assert dict(zip(Status, counts, strict=True)) == {
+        **dict.fromkeys(Status, 0),
+        Status.INBOX: 8,
+        Status.ACTIVE: 1,
+    }
+
+
 def test_memories_of_the_same_words_are_found_by_their_fingerprint(
     store: Store, keep: Keep
 ) -> None:

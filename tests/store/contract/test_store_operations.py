@@ -183,6 +183,29 @@ def test_a_snapshot_is_a_copy_of_the_store(
     again.close()
 
 
+def test_a_copy_of_the_store_is_checked_and_counted(store: Store, keep: Keep) -> None:
+    file = file_of(store)
+    keep("before")
+
+    rows = file.write_copy(file.path.parent / "copy")
+
+    assert rows == store.row_counts()
+    assert rows["memories"] == 1
+    assert (file.path.parent / "copy").exists()
+
+
+def test_a_store_without_a_key_signs_nothing_and_encrypts_nothing(store: Store) -> None:
+    file = file_of(store)
+    note = file.path.parent / "note.txt"
+    note.write_text("not encrypted")
+
+    assert not file.is_encrypted
+    assert (file.key_id, file.sign(b"content"), file.wrapped_keys()) == ("", "", [])
+    assert file.read_encrypted(note) is None
+    with pytest.raises(InvalidInput):
+        file.write_encrypted(note)
+
+
 def test_erased_content_is_gone_from_the_bytes_of_the_file(store: Store, keep: Keep) -> None:
     file = file_of(store)
     loose = source("s1", "unrepeatable walrus")

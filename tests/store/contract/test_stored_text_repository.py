@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from recollect import Change, Project, Relation
+from recollect.domain.agent_run import Run
 from recollect.domain.block import BlockProposal
 from recollect.domain.change import ChangeKind
 from recollect.domain.conversation import Pin
@@ -109,6 +110,17 @@ def write_capture_with_zebras(tables: Tables) -> None:
             error="zebra",
             run_at=START,
             created_at=START,
+            updated_at=START,
+        )
+    )
+    tables.runs.add(
+        Run(
+            id="r1",
+            conversation_id="c1",
+            max_steps=1,
+            first_position=0,
+            error="zebra",
+            started_at=START,
             updated_at=START,
         )
     )

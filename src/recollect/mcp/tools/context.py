@@ -4,8 +4,8 @@ from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, caller_agent
-from recollect.mcp.schema import INTEGER, TEXT, describe, list_of, object_of
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import INTEGER, TEXT, describe, list_of, object_of
 
 DEFAULT_BUDGET = 1_500
 MIN_BUDGET, MAX_BUDGET = 200, 16_000

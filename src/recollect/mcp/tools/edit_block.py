@@ -15,7 +15,6 @@ from recollect.domain.block import Block, Edit
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, NotFound
 from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
-from recollect.mcp.schema import INTEGER, TEXT, describe, enum_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE,
     Arguments,
@@ -24,6 +23,7 @@ from recollect.mcp.tool_definition import (
     ToolOutcome,
     ToolResult,
 )
+from recollect.wire.json_schema import INTEGER, TEXT, describe, enum_of
 
 MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 _NO_BLOCKS = (

@@ -6,8 +6,8 @@ from recollect.errors import NotFound
 from recollect.mcp import caller_scope
 from recollect.mcp.caller_scope import Caller, get_explainable_memory
 from recollect.mcp.pagination import MAX_PAGE_TOKENS, one_line, truncate
-from recollect.mcp.schema import TEXT, describe
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import TEXT, describe
 
 # Cut before counting: a longer text exceeds the token limit in any script.
 MAX_TEXT_CHARS = 4 * MAX_PAGE_TOKENS

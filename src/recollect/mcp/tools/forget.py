@@ -3,7 +3,6 @@
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, get_visible_memory
 from recollect.mcp.pagination import excerpt_for_person
-from recollect.mcp.schema import INTEGER, TEXT, list_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE_IDEMPOTENT,
     Arguments,
@@ -11,6 +10,7 @@ from recollect.mcp.tool_definition import (
     Tool,
     ToolResult,
 )
+from recollect.wire.json_schema import INTEGER, TEXT, list_of
 
 
 def forget(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ConfirmationRequest:

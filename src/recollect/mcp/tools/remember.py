@@ -7,8 +7,8 @@ The evidence names an agent as the author, and no policy promotes such a memory 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.mcp.caller_scope import Caller
-from recollect.mcp.schema import TEXT, describe, enum_of, list_of
 from recollect.mcp.tool_definition import ADDITIVE, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import TEXT, describe, enum_of, list_of
 
 
 def initial_status(caller: Caller) -> str:

@@ -22,7 +22,6 @@ from recollect.mcp.caller_scope import (
     visible_blocks,
 )
 from recollect.mcp.pagination import excerpt_for_person, one_line
-from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE,
     Arguments,
@@ -31,6 +30,7 @@ from recollect.mcp.tool_definition import (
     ToolOutcome,
     ToolResult,
 )
+from recollect.wire.json_schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 
 VERDICTS = (ReviewVerdict.KEEP, ReviewVerdict.REPLACE, ReviewVerdict.REJECT)
 DEFAULT_LIMIT = 10

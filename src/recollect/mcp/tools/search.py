@@ -10,8 +10,8 @@ from recollect.domain.project import unknown_name_hint
 from recollect.domain.retrieval import Hit
 from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, is_memory_visible
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
-from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 50

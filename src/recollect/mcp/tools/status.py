@@ -2,8 +2,8 @@
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller, project_name, visible_blocks
-from recollect.mcp.schema import BOOLEAN, INTEGER, TEXT, list_of, object_of
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
+from recollect.wire.json_schema import BOOLEAN, INTEGER, TEXT, list_of, object_of
 
 MAX_INBOX_COUNT = 100  # counted up to this many
 

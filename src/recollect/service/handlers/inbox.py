@@ -6,6 +6,8 @@ from recollect.wire.requests import inbox as requests
 
 HANDLERS: Handlers = {
     requests.ListInboxRequest: inbox.list_inbox,
+    requests.ReviewOrderRequest: inbox.review_order,
+    requests.InboxItemsRequest: inbox.inbox_items,
     requests.DecideRequest: review.decide,
     requests.PromoteManyRequest: review.promote_many,
     requests.RejectManyRequest: review.reject_many,

@@ -105,6 +105,10 @@ class BlockRepository(IndexedRepository):
         """Return the proposals of one state, oldest first."""
         return self._all(_proposal, "proposals", state=state)
 
+    def count_proposals(self, state: ProposalState) -> int:
+        """Return how many proposals have one state."""
+        return int(self._value("count_proposals", state=state))
+
     def pending_proposals_of(self, block_id: str) -> list[BlockProposal]:
         """Return the pending proposals to edit one block, oldest first."""
         return self._all(_proposal, "pending_proposals_of", block_id=block_id)

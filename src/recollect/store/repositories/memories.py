@@ -160,6 +160,19 @@ class MemoryRepository(IndexedRepository):
         """Return the ids of all memories with that status."""
         return self._column("ids_with_status", status=status)
 
+    def review_order(self) -> list[str]:
+        """Return the ids of all candidates, group by group; records of sessions come last."""
+        groups: dict[tuple[int, str], list[str]] = {}
+        for memory_id, group, is_record in self._rows("candidates_by_certainty"):
+            groups.setdefault((is_record, group), []).append(memory_id)
+        ordered = sorted(groups, key=lambda key: key[0])  # stable: only records of sessions move
+        return [memory_id for key in ordered for memory_id in groups[key]]
+
+    def candidate_texts(self, owner: Owner, kind: MemoryType) -> list[tuple[str, str, str, str]]:
+        """Return id, title, summary and content of an owner's candidates of one type."""
+        values = {"scope": owner.scope, "owner_id": owner.id, "type": kind}
+        return [tuple(row) for row in self._rows("candidate_texts", **values)]
+
     def unconfirmed(self, since: Mapping[MemoryType, datetime], limit: int) -> list[Memory]:
         """Return active memories not confirmed since the moment of their type, oldest first."""
         rows: list[Any] = []
@@ -171,6 +184,10 @@ class MemoryRepository(IndexedRepository):
         """Return how many memories the engine extracted, and how many of these were rejected."""
         extracted, rejected = self._rows("count_extracted")[0]
         return extracted, rejected
+
+    def count_with_status(self, status: Status) -> int:
+        """Return how many memories have that status; reads only these."""
+        return int(self._value("count_with_status", status=status))
 
     def count_by_status(self) -> Mapping[str, int]:
         """Return how many memories have each status."""

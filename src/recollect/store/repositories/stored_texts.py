@@ -45,6 +45,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "ingestion_events": (("id",), ("title", "uri", "outcome", "error")),
     "jobs": (("id",), ("payload", "error")),
     "model_calls": (("id",), ("error",)),
+    "runs": (("id",), ("error",)),
     "agents": (("id",), ("name", "description", "system_prompt", "metadata")),
     "skills": (("id",), ("name", "description", "content", "metadata")),
     "files": (("id",), ("path", "content")),

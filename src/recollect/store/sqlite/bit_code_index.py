@@ -172,6 +172,8 @@ class BitCodeIndex:
     def _read_partition(
         self, db: apsw.Connection, partition_id: int, dimension: int, newest: int
     ) -> None:
+        # Rows cached before do not fit the new codes, and the new rows may not fit into the cache.
+        self._cache.drop(partition_id)
         empty = _to_rows([], dimension)
         codes = [_encode([], empty, newest)]
         to_cache, size, free = [empty], 0, self._cache.free_bytes()

@@ -29,8 +29,9 @@ from recollect.text.fingerprint import sha256_hex
 # In the order of importing. Constants only: these names are put into SQL.
 _TABLES_TEXT = """
 projects project_links repos agents blocks agent_blocks block_history block_proposals conversations
-summaries messages pins sources ingestion_events jobs model_calls evidence memories unsettled
-memory_tags memory_changes memory_links views skills agent_skills files agent_files documents
+summaries messages pins runs run_calls sources ingestion_events jobs model_calls evidence memories
+unsettled memory_tags memory_changes memory_links views skills agent_skills files agent_files
+documents
 retrievals
 """
 TABLES = tuple(_TABLES_TEXT.split())
@@ -85,6 +86,8 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
     "messages": "conversation_id",
     "summaries": "conversation_id",
     "pins": "conversation_id",
+    "runs": "conversation_id",
+    "run_calls": "conversation_id",
 }
 
 MAX_CONFLICTS = 1_000  # reported of one import
@@ -197,6 +200,8 @@ class RowImporter:
             self._avoid_second_active_fact(row)
         if table == "messages":
             self._avoid_used_position(row)
+        if table == "runs":
+            self._avoid_second_open_run(row)
         if table in _ITEM_KINDS:
             self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
         self._insert(table, row)
@@ -281,6 +286,13 @@ class RowImporter:
                 f"memories {row['id']}: the fact {row['key']!r} has another value here; "
                 "imported as contradicted"
             )
+
+    def _avoid_second_open_run(self, row: ImportedRow) -> None:
+        """End an imported run if its conversation has an open one here."""
+        sql = "SELECT 1 FROM runs WHERE conversation_id = ? AND state <> 'ended'"
+        if row["state"] != "ended" and self.db.execute(sql, (row["conversation_id"],)).get:
+            row |= {"state": "ended", "stop_reason": "cancelled"}
+            self._report(f"runs {row['id']}: its conversation has an open run here; kept as ended")
 
     def _avoid_used_position(self, row: ImportedRow) -> None:
         """Move an imported message whose position is used to the end of its conversation."""

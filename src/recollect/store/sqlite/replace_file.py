@@ -21,6 +21,7 @@ from recollect.errors import StoreBusy, StoreDamaged
 from recollect.store.key_places import sync_folder
 from recollect.store.sqlite.connection import translate_errors
 from recollect.store.sqlite.encryption import apply_key, copy_database, is_encrypted
+from recollect.store.sqlite.export_import import row_counts
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.store_key import StoreKey
 
@@ -100,6 +101,19 @@ def check_same_content(db: apsw.Connection, copy: Path, key: StoreKey | None) ->
             )
     finally:
         other.close()
+
+
+def checked_row_counts(copy: Path, key: StoreKey | None) -> dict[str, int]:
+    """Return the rows of each canonical table of *copy*; raise `StoreDamaged` if it is damaged."""
+    db = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        apply_key(db, key)
+        result = db.execute("PRAGMA integrity_check(1)").get
+        if result != "ok":
+            raise StoreDamaged(f"the copy {copy} is damaged ({result}); check the disk")
+        return row_counts(db)
+    finally:
+        db.close()
 
 
 def _content(db: apsw.Connection) -> list[tuple[object, ...]]:

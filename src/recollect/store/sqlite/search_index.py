@@ -131,7 +131,12 @@ class SqliteSearchIndex:
         return SearchResult(candidates)
 
     def neighbours(
-        self, queries: Sequence[NeighbourQuery], *, limit: int, model_id: int | None = None
+        self,
+        queries: Sequence[NeighbourQuery],
+        *,
+        limit: int,
+        model_id: int | None = None,
+        max_postings: int = POSTINGS_BUDGET,
     ) -> list[Mapping[str, float | None]]:
         owners = list(dict.fromkeys(owner for query in queries for owner in query.owners))
         visible = self._read_partitions(ItemKind.MEMORY, owners)
@@ -141,11 +146,11 @@ class SqliteSearchIndex:
         ]
         texts = [query.text for query in queries]
         words = self._words.find_words_of_queries(list(zip(texts, partitions, strict=True)))
-        postings = self._words.read_postings([(some, POSTINGS_BUDGET) for some in words])
+        postings = self._words.read_postings([(some, max_postings) for some in words])
         named = sorted({id_ for query in queries for id_ in (*query.also, query.like)})
         items = dict(fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(named)})))
         item_ids = [
-            {*self._words.match(some, postings, limit=limit).matches}
+            {*self._words.match(some, postings, limit=limit, budget=max_postings).matches}
             | {items[record_id] for record_id in query.also if record_id in items}
             for query, some in zip(queries, words, strict=True)
         ]

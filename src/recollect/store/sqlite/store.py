@@ -22,6 +22,7 @@ from recollect.domain.repair_report import RepairReport
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.errors import (
+    InvalidInput,
     StoreClosed,
     StoreDamaged,
     StoreError,
@@ -29,7 +30,7 @@ from recollect.errors import (
     StoreUnavailable,
 )
 from recollect.store.bounded_steps import StepBudget, run_in_steps
-from recollect.store.key_places import KeyPlaces
+from recollect.store.key_places import KeyPlaces, read_wrapped_keys
 from recollect.store.protocol import Tables
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
@@ -45,6 +46,7 @@ from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
 from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
+from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
@@ -66,7 +68,7 @@ from recollect.store.sqlite.export_import import RowImporter, import_records
 from recollect.store.sqlite.export_upgrade import upgrade_rows
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
 from recollect.store.sqlite.page_gaps import clear_page_gaps
-from recollect.store.sqlite.partial_file import remove_leftovers
+from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
 from recollect.store.sqlite.read_only import (
     ReadOnlySource,
     can_write,
@@ -74,6 +76,7 @@ from recollect.store.sqlite.read_only import (
     open_rescued,
     require_writable,
 )
+from recollect.store.sqlite.replace_file import checked_row_counts
 from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.search_index import SqliteSearchIndex
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
@@ -154,11 +157,30 @@ class SqliteStore:
         return self._key is not None
 
     def write_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]]:
-        assert self._key is not None  # callers ask is_encrypted
+        if self._key is None:
+            raise InvalidInput(f"{self._path} is not encrypted and has no key for {path}")
         return write_encrypted(path, self._key)
 
     def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
         return read_encrypted(path, self._keys) if is_encrypted_file(path) else None
+
+    @property
+    def key_id(self) -> str:
+        return self._key.id if self._key is not None else ""
+
+    def sign(self, content: bytes) -> str:
+        return self._key.sign(content) if self._key is not None else ""
+
+    def wrapped_keys(self) -> list[Mapping[str, Any]]:
+        return read_wrapped_keys(self._path)
+
+    def write_copy(self, path: Path) -> Mapping[str, int]:
+        self.flush_log(timeout_s=FLUSH_S)
+        with translate_errors(self._path), partial_file(path) as partial:
+            with self.read() as tables:
+                tables.db.execute("ROLLBACK")  # VACUUM reads in a transaction of its own
+                tables.db.execute("VACUUM INTO ?", (str(partial),))  # under the same key
+            return checked_row_counts(partial, self._key)
 
     @property
     def read_only_reason(self) -> str:
@@ -418,6 +440,7 @@ class SqliteStore:
             blocks=BlockRepository(connection, word_index),
             conversations=ConversationRepository(connection),
             messages=MessageRepository(connection, word_index),
+            runs=RunRepository(connection),
             skills=SkillRepository(connection),
             files=FileRepository(connection, word_index),
             documents=DocumentRepository(connection, word_index),

@@ -41,7 +41,7 @@ def show_home(request: PageRequest) -> Response:
     calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == now.date()]
     return request.render(
         "home.html",
-        status=request.site.counts.status(),
+        status=request.rec.maintenance.status(),
         days=day_bars(recent, since.date()),
         is_cut=len(recent) == MAX_COUNTED,
         latest=rec.memories.list(everywhere=True, statuses=list(Status), limit=RECENT),

@@ -1,11 +1,13 @@
 """
 The inbox: review candidates one by one or several at once, and undo.
 
-The order is that of the API and does not change while a browser reviews: a decided candidate
-leaves the list, one put off moves to its end. The session remembers every decision, so undo works
-after a reload too.
+The order is that of the API and does not change while a browser reviews (web/review_queue.py): a
+decided candidate leaves the list, one put off moves to its end. A page shows a few candidates; the
+script loads the next page before the reviewer reaches its end. The session remembers every
+decision, so undo works after a reload too.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from starlette.responses import Response
@@ -14,9 +16,11 @@ from starlette.routing import Route
 from recollect.domain.maintenance import InboxItem
 from recollect.errors import InvalidInput, RecollectError
 from recollect.web.browser_sessions import ReviewDecision
-from recollect.web.page import PageRequest, page
+from recollect.web.page import PageRequest, address, page
+from recollect.web.place_names import PlaceNames
+from recollect.web.review_queue import ReviewQueue
 
-SHOWN = 50
+PAGE_SIZE = 12
 VERDICTS = {
     "keep": "Kept",
     "replace": "Kept, in place of the older one",
@@ -27,14 +31,24 @@ LATER = "later"
 
 
 def show_inbox(request: PageRequest) -> Response:
-    """Show the candidates that wait."""
-    request.site.counts.expire()  # the script compares later counts with those of this page
-    items = _in_order(request, request.rec.inbox.list(limit=SHOWN + len(request.session.put_off)))
+    """Show the candidates that wait, from the first or after the one that the address names."""
+    queue, after = request.session.queue, request.query("after")
+    if not after:
+        request.site.counts.expire()  # the script compares later counts with those of this page
+        if request.query("order") == "new":
+            queue.begin()
+        queue.update(request.rec.inbox.order(), list(request.session.put_off))
+    ids = queue.page(after, PAGE_SIZE + 1)
+    next_after = ids[PAGE_SIZE - 1] if len(ids) > PAGE_SIZE else ""
+    items = _fold(queue, request.rec.inbox.items(ids[:PAGE_SIZE])) if ids else []
     return request.render(
         "inbox.html",
-        items=items[:SHOWN],
-        waiting=items[0].of if items else 0,
-        put_off=request.session.put_off,
+        items=items,
+        group_sizes=Counter(item.group for item in items),
+        waiting=len(queue),
+        after=after,
+        next_after=next_after,
+        names=PlaceNames.read(request.rec),
         summary={verdict: request.session.count(verdict) for verdict in VERDICTS},
     )
 
@@ -46,7 +60,7 @@ def decide(request: PageRequest) -> Response:
         raise InvalidInput("select at least one candidate")
     if verdict == LATER:
         request.session.put_off |= dict.fromkeys(ids)
-        return request.redirect("/ui/inbox", _count_text("Put off", ids), decided=ids)
+        return _decided(request, _count_text("Put off", ids), ids)
     if verdict not in VERDICTS:
         raise InvalidInput(f"the verdict is keep, replace, reject, merge or later, not {verdict!r}")
     changed = request.rec.inbox.decide(ids, verdict, reason=request.value("reason"))
@@ -54,7 +68,7 @@ def decide(request: PageRequest) -> Response:
     # To undo a merge, each duplicate is put back; another decision is undone with its first memory.
     undo_ids = gone if verdict == "merge" else ids
     request.session.add_decision(ReviewDecision(verdict=verdict, memory_ids=tuple(undo_ids)))
-    return request.redirect("/ui/inbox", _count_text(VERDICTS[verdict], ids), decided=gone)
+    return _decided(request, _count_text(VERDICTS[verdict], ids), gone)
 
 
 def undo(request: PageRequest) -> Response:
@@ -74,10 +88,21 @@ def undo(request: PageRequest) -> Response:
     return request.redirect(target, notice, restored=restored, verdict=decision.verdict)
 
 
-def _in_order(request: PageRequest, items: Sequence[InboxItem]) -> list[InboxItem]:
-    """Return the items with those put off at the end."""
-    put_off = request.session.put_off
-    return sorted(items, key=lambda item: item.memory.id in put_off)  # stable
+def _decided(request: PageRequest, notice: str, gone: Sequence[str]) -> Response:
+    """Return to the same page of the inbox; a script learns what left the list."""
+    request.site.counts.expire()
+    waiting = request.site.counts.current().inbox
+    target = address("/ui/inbox", after=request.value("after"))
+    return request.redirect(target, notice, decided=gone, waiting=waiting)
+
+
+def _fold(queue: ReviewQueue, items: Sequence[InboxItem]) -> list[InboxItem]:
+    """Return the items without the duplicates of those that come before them."""
+    return [
+        item
+        for item in items
+        if not any(queue.precedes(other.id, item.memory.id) for other in item.duplicates)
+    ]
 
 
 def _count_text(action: str, ids: Sequence[str]) -> str:

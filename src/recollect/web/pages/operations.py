@@ -85,7 +85,7 @@ def show_health(request: PageRequest) -> Response:
     rec = request.rec
     return request.render(
         "health.html",
-        status=request.site.counts.status(),
+        status=request.rec.maintenance.status(),
         health=rec.engine.check_health(),
         embedder=rec.engine.embedder_status(),
         verification=None,
@@ -97,7 +97,7 @@ def verify(request: PageRequest) -> Response:
     rec = request.rec
     return request.render(
         "health.html",
-        status=request.site.counts.status(),
+        status=request.rec.maintenance.status(),
         health=rec.engine.check_health(),
         embedder=rec.engine.embedder_status(),
         verification=rec.maintenance.verify(),

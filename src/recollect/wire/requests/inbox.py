@@ -14,6 +14,16 @@ class ListInboxRequest(InboxFilterFields, VerbRequest[list[InboxItem]], route="G
     grouped: Flag = True
 
 
+class ReviewOrderRequest(VerbRequest[list[str]], route="GET /inbox/order"):
+    """Return the ids of all candidates in the order of review."""
+
+
+class InboxItemsRequest(VerbRequest[list[InboxItem]], route="GET /inbox/items"):
+    """Return some candidates with what a reviewer needs."""
+
+    memory_ids: MemoryIds
+
+
 class DecideRequest(VerbRequest[list[Memory]], route="POST /inbox/decide"):
     """Decide about candidates and their duplicates."""
 

@@ -2,8 +2,14 @@
 
 from collections.abc import Mapping
 
-from recollect.domain.maintenance import MaintenanceReport, StoreStatus, Verification
-from recollect.wire.fields import Limit
+from recollect.domain.backup import Backup, BackupReport
+from recollect.domain.maintenance import (
+    MaintenanceReport,
+    PendingCounts,
+    StoreStatus,
+    Verification,
+)
+from recollect.wire.fields import Limit, PathText, Text
 from recollect.wire.request import VerbRequest
 
 
@@ -17,6 +23,23 @@ class RebuildIndexesRequest(VerbRequest[Mapping[str, int]], route="POST /rebuild
 
 class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
     """Return what is in the store and how far its indexes are."""
+
+
+class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
+    """Return how much waits for a person."""
+
+
+class BackupRequest(VerbRequest[BackupReport], route="POST /backups"):
+    """Write a verified backup; delete those that are too old."""
+
+    to: PathText | None = None
+    keep: Text | None = None
+
+
+class ListBackupsRequest(VerbRequest[list[Backup]], route="GET /backups"):
+    """Return the backups of this store, newest first."""
+
+    to: PathText | None = None
 
 
 class RunMaintenanceRequest(VerbRequest[MaintenanceReport], route="POST /maintain"):

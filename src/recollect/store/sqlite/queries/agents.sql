@@ -22,6 +22,7 @@ UNION ALL SELECT 'conversations', count(*) FROM conversations WHERE agent_id = :
 UNION ALL SELECT 'messages', count(*) FROM messages WHERE agent_id = :id
 UNION ALL SELECT 'summaries', count(*) FROM summaries s JOIN conversations c ON c.id = s.conversation_id WHERE c.agent_id = :id
 UNION ALL SELECT 'pins', count(*) FROM pins p JOIN conversations c ON c.id = p.conversation_id WHERE c.agent_id = :id
+UNION ALL SELECT 'runs', count(*) FROM runs r JOIN conversations c ON c.id = r.conversation_id WHERE c.agent_id = :id
 UNION ALL SELECT 'agent_skills', count(*) FROM agent_skills WHERE agent_id = :id
 UNION ALL SELECT 'agent_files', count(*) FROM agent_files WHERE agent_id = :id
 UNION ALL SELECT 'retrievals', count(*) FROM retrievals r WHERE r.agent_id = :id;

@@ -89,6 +89,9 @@ SELECT p.id, p.block_id, b.label, b.scope, b.owner_id, p.author, p.base_version,
   LEFT JOIN block_history h ON h.block_id = p.block_id AND h.version = p.base_version
  WHERE p.state = :state ORDER BY p.proposed_at, p.id;
 
+-- count_proposals: of one state
+SELECT count(*) FROM block_proposals WHERE state = :state;
+
 -- pending_proposals_of: of one block, oldest first
 SELECT p.id, p.block_id, b.label, b.scope, b.owner_id, p.author, p.base_version, coalesce(h.value, ''), b.value,
        p.value, p.reason, p.state, p.decision, p.accepted_version, p.proposed_at, p.decided_at

@@ -26,14 +26,14 @@ ORDER BY 1, 2;
 
 -- contradictions: between current memories, newest first
 SELECT l.id, l.from_id, l.relation, l.to_kind, l.to_id, l.note, l.created_at FROM memory_links l
-  JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
-  JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
+  CROSS JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
+  CROSS JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
  WHERE l.relation = 'contradicts' ORDER BY l.created_at DESC, l.id DESC LIMIT :limit;
 
 -- count_conflicts: pairs of current memories
 SELECT count(DISTINCT min(l.from_id, l.to_id) || max(l.from_id, l.to_id)) FROM memory_links l
-  JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
-  JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
+  CROSS JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
+  CROSS JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
  WHERE l.relation = 'contradicts';
 
 -- ids_linked_to: memories of other projects that are linked to this one or to a memory of it

@@ -214,3 +214,13 @@ SELECT body, text FROM documents WHERE id = :id;
 -- set_documents: other texts in one row; NULL: the text stays
 UPDATE documents SET body = coalesce(:body, body), text = coalesce(:text, text)
  WHERE id = :id;
+
+-- runs: keys and texts of all rows
+SELECT id, error FROM runs;
+
+-- runs_row: the texts of one row
+SELECT error FROM runs WHERE id = :id;
+
+-- set_runs: other texts in one row; NULL: the text stays
+UPDATE runs SET error = coalesce(:error, error)
+ WHERE id = :id;

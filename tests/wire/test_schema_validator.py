@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from recollect.mcp.schema_validator import check_schema, schema_errors
 from recollect.mcp.tool_definition import Tool
 from recollect.mcp.tool_profiles import profile_tools
+from recollect.wire.schema_validator import check_schema, schema_errors
 
 TOOLS = [tool for name in ("recollect", "memory-graph", "chatgpt") for tool in profile_tools(name)]
 NAMES = sorted({name for tool in TOOLS for name in tool.parameters} | {"entityName", "from"})

@@ -1,14 +1,15 @@
 """
 Check the arguments of a tool against its schema.
 
-Only the keywords that our schemas use are known; a schema with another one is refused when the tool
-is defined. A test compares the verdicts with those of the package `jsonschema`.
+Only some keywords are known. `check_schema` refuses a schema of ours with another one; in the
+schemas of others (of an MCP server, of an agent file) other keywords are not checked. A test
+compares the verdicts with those of the package `jsonschema`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from recollect.mcp.schema import Schema
+from recollect.wire.json_schema import Schema
 
 _NOTES = {"description", "default"}
 _CHECKED = {
@@ -22,11 +23,14 @@ _CHECKED = {
     "required",
     "additionalProperties",
 }
+_OUR_TYPES = {"array", "boolean", "integer", "object", "string"}
 _IS_OF_TYPE: Mapping[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "boolean": lambda value: isinstance(value, bool),
     # JSON has one number type: 8.0 is an integer.
     "integer": lambda value: _is_number(value) and value == value // 1,
+    "null": lambda value: value is None,
+    "number": lambda value: _is_number(value),
     "object": lambda value: isinstance(value, dict),
     "string": lambda value: isinstance(value, str),
 }
@@ -42,7 +46,7 @@ class SchemaError(NamedTuple):
 def check_schema(schema: Schema) -> None:
     """Raise `ValueError` if *schema* has a keyword or a type that is not checked here."""
     unknown = schema.keys() - _CHECKED - _NOTES
-    if unknown or schema["type"] not in _IS_OF_TYPE:
+    if unknown or schema["type"] not in _OUR_TYPES:
         raise ValueError(f"this schema cannot be checked: {', '.join(unknown) or schema['type']}")
     for inner in (*schema.get("properties", {}).values(), schema.get("items")):
         if inner is not None:
@@ -52,8 +56,11 @@ def check_schema(schema: Schema) -> None:
 def schema_errors(schema: Schema, value: Any, location: str = "") -> Iterator[SchemaError]:
     """Yield where *value* does not fit *schema*."""
     message = _mismatch(schema, value)
+    options = schema.get("anyOf") or schema.get("oneOf")
     if message:
         yield SchemaError(location, message)
+    elif options and all(any(schema_errors(option, value)) for option in options):
+        yield SchemaError(location, f"{value!r} is not valid under any of the given schemas")
     elif isinstance(value, list):
         for place, item in enumerate(value):
             yield from schema_errors(schema.get("items", {}), item, _join(location, place))
@@ -65,8 +72,12 @@ def schema_errors(schema: Schema, value: Any, location: str = "") -> Iterator[Sc
 
 def _mismatch(schema: Schema, value: Any) -> str:
     """Return what is wrong with *value* itself, '' if nothing is."""
-    if "type" in schema and not _IS_OF_TYPE[schema["type"]](value):
-        return f"{value!r} is not of type {schema['type']!r}"
+    kinds = schema.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    if kinds and not any(_IS_OF_TYPE.get(kind, _accept)(value) for kind in kinds):
+        return f"{value!r} is not of type {', '.join(map(repr, kinds))}"
+    if "const" in schema and value != schema["const"]:
+        return f"{schema['const']!r} was expected"
     if "enum" in schema and value not in schema["enum"]:
         return f"{value!r} is not one of {schema['enum']!r}"
     if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
@@ -88,6 +99,10 @@ def _wrong_properties(schema: Schema, value: Mapping[str, Any]) -> str:
         verb = "was" if len(unknown) == 1 else "were"
         return f"Additional properties are not allowed ({names} {verb} unexpected)"
     return ""
+
+
+def _accept(value: Any) -> bool:
+    return True
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,170 @@
+"""
+Restore a backup into a new file, or in place of the present store.
+
+The copy is checked against its manifest, opened with its key, migrated if it is older, and verified
+before it gets its name. A dry run does the same in a private folder, compares the result with the
+present store, and deletes it.
+"""
+
+import hmac
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from recollect.app.local_recollect import key_places
+from recollect.clock import SystemClock
+from recollect.config import Settings
+from recollect.domain.backup import Backup, RestoreReport, TableDifference
+from recollect.errors import AlreadyExists, ImportRefused, InvalidInput, StoreDamaged
+from recollect.service.backup_manifest import (
+    SUFFIX,
+    check_copy,
+    manifest_of,
+    read_manifest,
+    signed_part,
+    to_backup,
+)
+from recollect.store.key_places import KeyPlaces, read_wrapped_keys, write_wrapped_keys
+from recollect.store.sqlite.compare_stores import compare_rows
+from recollect.store.sqlite.encryption import find_key
+from recollect.store.sqlite.migrate import snapshot
+from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
+from recollect.store.sqlite.replace_file import replace_store
+from recollect.store.sqlite.store import SqliteStore
+from recollect.store.store_key import StoreKey, unwrap_key
+
+
+def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
+    """Write *backup* as the new store *to*, complete or not at all."""
+    if to.exists():
+        raise AlreadyExists(f"{to} exists; choose another name, or --replace the present store")
+    remove_leftovers(to)  # of a restore that was killed
+    fields, checked = _check(backup)
+    key = _key_of(settings, checked, fields)
+    to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    differences = _differences(settings, checked, key)
+    if fields["wrapped_keys"]:
+        write_wrapped_keys(to, fields["wrapped_keys"])
+    with partial_file(to) as partial:
+        _fill(partial, checked, key)
+    return RestoreReport(backup=checked, to=str(to), dry_run=False, differences=differences)
+
+
+def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
+    """Replace the present store by *backup*; the former one stays beside it as a snapshot."""
+    path = settings.db_path
+    if not path.exists():
+        return restore_backup(settings, backup, path)
+    fields, checked = _check(backup)
+    key = _key_of(settings, checked, fields)
+    differences = _differences(settings, checked, key)
+    present_key = find_key(path, key_places(settings))
+    former = snapshot(path, "restore", key=present_key)
+    if fields["wrapped_keys"]:
+        merged = [*fields["wrapped_keys"], *read_wrapped_keys(path)]
+        write_wrapped_keys(path, merged)
+    replace_store(path, present_key, lambda _, partial: _fill(partial, checked, key))
+    return RestoreReport(
+        backup=checked,
+        to=str(path),
+        dry_run=False,
+        replaced=str(former),
+        differences=differences,
+    )
+
+
+def preview_restore(settings: Settings, backup: Path, to: Path) -> RestoreReport:
+    """Check *backup* and compare it with the present store; write nothing."""
+    fields, checked = _check(backup)
+    differences = _differences(settings, checked, _key_of(settings, checked, fields))
+    return RestoreReport(backup=checked, to=str(to), dry_run=True, differences=differences)
+
+
+def _check(backup: Path) -> tuple[Mapping[str, Any], Backup]:
+    """
+    Return the manifest of a backup whose copy is intact.
+
+    *backup* is the copy, its manifest, or a folder, of which the newest backup is taken.
+    """
+    if backup.is_dir():
+        backup = _newest_in(backup)
+    manifest = backup if backup.name.endswith(SUFFIX) else manifest_of(backup)
+    fields = read_manifest(manifest)
+    checked = to_backup(fields, manifest.parent)
+    check_copy(checked)
+    return fields, checked
+
+
+def _newest_in(folder: Path) -> Path:
+    backups = [to_backup(read_manifest(path), folder) for path in folder.glob(f"*{SUFFIX}")]
+    stores = sorted({backup.store for backup in backups})
+    if len(stores) != 1:
+        raise InvalidInput(
+            f"{folder} has backups of {len(stores)} stores {stores}; name the file of one backup"
+        )
+    return Path(max(backups, key=lambda backup: backup.created_at).path)
+
+
+def _key_of(settings: Settings, backup: Backup, fields: Mapping[str, Any]) -> StoreKey | None:
+    """Return the key of a backup, and check that the manifest was made with it."""
+    if not backup.is_encrypted:
+        return None
+    keys = key_places(settings)
+    unwrapped = []
+    if settings.passphrase:
+        wrapped = (unwrap_key(entry, settings.passphrase) for entry in fields["wrapped_keys"])
+        unwrapped = [key for key in wrapped if key is not None]
+    key = find_key(Path(backup.path), replace(keys, known=tuple(unwrapped)))
+    if key is None or not hmac.compare_digest(key.sign(signed_part(fields)), fields["hmac"]):
+        raise ImportRefused(
+            f"the manifest of {backup.path} was altered: it is not authenticated by the key of the "
+            "store. Use another backup"
+        )
+    return key
+
+
+def _fill(partial: Path, backup: Backup, key: StoreKey | None) -> None:
+    """Copy a backup into the empty file *partial*, migrate it, and verify it."""
+    shutil.copyfile(backup.path, partial)
+    try:
+        store = SqliteStore(partial, SystemClock(), keys=_only(key))
+        try:
+            problems = store.check()[1]
+            if problems or store.rescue_report is not None:
+                detail = problems[0].detail if problems else "rows are damaged"
+                raise StoreDamaged(f"the backup {backup.path} is damaged: {detail}")
+        finally:
+            store.close()
+    finally:
+        for snapshot_file in partial.parent.glob(f"{partial.name}.before-*"):
+            snapshot_file.unlink()  # of the migration
+
+
+def _differences(
+    settings: Settings, backup: Backup, key: StoreKey | None
+) -> Mapping[str, TableDifference]:
+    """Return how a backup differs from the present store, compared in a private folder."""
+    path = settings.db_path
+    if not path.exists():
+        return {}
+    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+        copy = Path(folder) / "backup.db"
+        copy.touch(mode=0o600)
+        _fill(copy, backup, key)
+        old = SqliteStore(copy, SystemClock(), keys=_only(key))
+        try:
+            new = SqliteStore(path, SystemClock(), keys=key_places(settings))
+            try:
+                with old.read() as old_tables, new.read() as new_tables:
+                    return compare_rows(old_tables.db, new_tables.db)
+            finally:
+                new.close()
+        finally:
+            old.close()
+
+
+def _only(key: StoreKey | None) -> KeyPlaces:
+    return KeyPlaces(uses_keyring=False, known=() if key is None else (key,))

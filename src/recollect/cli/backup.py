@@ -1,0 +1,102 @@
+"""The commands `backup` and `restore`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from recollect.app.local_recollect import LocalRecollect
+from recollect.app.restore_backup import preview_restore, replace_by_backup, restore_backup
+from recollect.cli.options import settings_with_passphrase, with_store, yes_option
+from recollect.cli.output import Output, ask, database, safe, with_output
+from recollect.cli.progress import show_status
+from recollect.domain.backup import Backup, BackupReport, RestoreReport
+from recollect.errors import InvalidInput
+
+
+@click.command()
+@click.option("--to", help="The folder. Default: the setting backup_folder.")
+@click.option("--keep", help="Days, weeks and months to keep. Default: backup_keep (7d,4w,12m).")
+@click.option("--list", "lists", is_flag=True, help="List the backups; write none.")
+@with_store
+def backup(rec: LocalRecollect, *, to: str | None, keep: str | None, lists: bool) -> Output:
+    """
+    Write a verified backup of the store into a folder.
+
+    Other programs may go on using the store. The backup of an encrypted store is encrypted. Backups
+    of this store that are too old are deleted.
+    """
+    if lists:
+        backups = rec.maintenance.backups(to)
+        lines = [_describe(entry) for entry in backups] or ["There are no backups."]
+        return Output(backups, lines)
+    with show_status("Backing up …"):
+        report = rec.maintenance.backup(to, keep=keep)
+    return Output(report, _backup_lines(report))
+
+
+@click.command()
+@click.argument("backup_file", metavar="BACKUP", type=click.Path(path_type=Path))
+@click.option("--to", type=click.Path(path_type=Path), help="The new file.")
+@click.option("--replace", is_flag=True, help="Replace the present store, and keep a copy of it.")
+@click.option("--dry-run", is_flag=True, help="Check the backup and show what would change.")
+@click.option("--db", help="The present store. Default: RECOLLECT_DB, the configuration file.")
+@yes_option
+@with_output
+def restore(
+    db: str | None,
+    *,
+    backup_file: Path,
+    to: Path | None,
+    replace: bool,
+    dry_run: bool,
+    yes: bool,
+) -> Output:
+    """
+    Restore a backup into a new file, or in place of the store.
+
+    BACKUP is the copy, its manifest, or a folder, of which the newest backup is taken.
+    A backup that is torn or was altered is refused, and nothing is written.
+    """
+    settings = settings_with_passphrase(database(db))
+    target = settings.db_path if replace else to
+    if dry_run:
+        report = preview_restore(settings, backup_file, target or settings.db_path)
+    elif target is None or (replace and to is not None):
+        raise InvalidInput("name the new file with --to, or --replace the present store")
+    elif replace:
+        ask(f"Replace {target} by the backup {backup_file}?", yes=yes)
+        with show_status("Restoring …"):
+            report = replace_by_backup(settings, backup_file)
+    else:
+        with show_status("Restoring …"):
+            report = restore_backup(settings, backup_file, target)
+    return Output(report, _restore_lines(report))
+
+
+def _describe(backup: Backup) -> str:
+    kind = "encrypted" if backup.is_encrypted else "plain"
+    size = f"{backup.bytes / 1e6:.1f} MB"
+    return f"{backup.created_at:%Y-%m-%d %H:%M} UTC  {size}, {kind}  {safe(backup.path)}"
+
+
+def _backup_lines(report: BackupReport) -> Iterator[str]:
+    yield f"Verified: {_describe(report.backup)}"
+    if report.deleted:
+        yield f"[dim]{len(report.deleted)} older backups deleted, {report.kept} kept.[/dim]"
+
+
+def _restore_lines(report: RestoreReport) -> Iterator[str]:
+    if report.dry_run:
+        yield f"The backup is intact: {_describe(report.backup)}"
+    else:
+        yield f"Restored {safe(report.to)} from {_describe(report.backup)}"
+    for table, difference in report.differences.items():
+        yield (
+            f"{table}: {difference.only_in_backup} only in the backup, "
+            f"{difference.only_in_store} only in the present store, {difference.changed} differ"
+        )
+    if not report.differences:
+        yield "[dim]No row differs from the present store.[/dim]"
+    if report.replaced:
+        yield f"[dim]The former store is {safe(report.replaced)}.[/dim]"

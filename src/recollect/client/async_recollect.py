@@ -1,0 +1,111 @@
+"""
+The same verbs and nouns for asyncio and trio: each call runs in a thread.
+
+This is the only implementation: attributes are looked up on `Recollect` when they are used. The
+signatures for editors and type checkers are in async_recollect.pyi, which is written by
+scripts/generate_async_stub.py from the same classes.
+"""
+
+import inspect
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cached_property, partial, wraps
+from typing import Any, Self, get_origin
+
+from recollect.api.noun import Noun
+from recollect.api.recollect import Recollect
+from recollect.client.run_blocking import run_blocking
+
+_END = object()  # of an iterator
+
+
+class AsyncRecollect:
+    """One memory store, opened by its first call. Use it in an `async with` block."""
+
+    def __init__(self, open_memory: Callable[[], Recollect]) -> None:
+        self._open_memory = open_memory
+        self._lock = threading.Lock()
+        self._memory: Recollect | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = inspect.getattr_static(Recollect, name, None)
+        if name.startswith("_") or attribute is None:
+            raise AttributeError(f"a memory store has no verb or noun {name!r}")
+        if isinstance(attribute, cached_property):
+            return AsyncNoun(self, name, _noun_class(attribute))
+        return _in_thread(self._opened, attribute)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(Recollect) if not name.startswith("_")]
+
+    async def __aenter__(self) -> Self:
+        await run_blocking(self._opened)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the store if it was opened."""
+        memory = self._memory
+        if memory is not None:
+            await run_blocking(memory.close)
+
+    def _opened(self) -> Recollect:
+        with self._lock:
+            if self._memory is None:
+                self._memory = self._open_memory()
+            return self._memory
+
+
+class AsyncNoun:
+    """One group of verbs of a store."""
+
+    def __init__(self, memory: AsyncRecollect, name: str, noun: type[Noun]) -> None:
+        self._opened = memory._opened
+        self._name = name
+        self._noun = noun
+
+    def __getattr__(self, name: str) -> Any:
+        verb = inspect.getattr_static(self._noun, name, None)
+        if name.startswith("_") or verb is None:
+            raise AttributeError(f"{self._name} has no verb {name!r}")
+        return _in_thread(lambda: getattr(self._opened(), self._name), verb)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._noun) if not name.startswith("_")]
+
+
+def _noun_class(attribute: cached_property[Any]) -> type[Noun]:
+    """Return the class of a noun, which its property imports and is annotated with."""
+    name = attribute.func.__annotations__["return"].strip('"')
+    module = __import__(f"recollect.api.{name.lower()}", fromlist=[name])
+    noun: type[Noun] = getattr(module, name)
+    return noun
+
+
+def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(verb)
+    async def call(*args: Any, **options: Any) -> Any:
+        return await run_blocking(partial(_call, owner, verb.__name__, args, options))
+
+    @wraps(verb)
+    async def stream(*args: Any, **options: Any) -> AsyncIterator[Any]:
+        events = await run_blocking(partial(_call, owner, verb.__name__, args, options))
+        try:
+            while (event := await run_blocking(partial(next, events, _END))) is not _END:
+                yield event
+        finally:
+            await run_blocking(events.close)
+
+    signature = inspect.signature(verb)
+    if get_origin(signature.return_annotation) is Iterator:
+        call = stream  # type: ignore[assignment]
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=list(signature.parameters.values())[1:]
+    )
+    return call
+
+
+def _call(owner: Callable[[], Any], name: str, args: Any, options: Any) -> Any:
+    return getattr(owner(), name)(*args, **options)

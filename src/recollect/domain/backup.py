@@ -1,0 +1,103 @@
+"""
+Backups of a store: what each is, and which of them are kept.
+
+`7d,4w,12m` keeps the newest backup of each of the last seven days, four weeks and twelve months
+that have one. The newest backup of all is never deleted.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recollect.errors import InvalidInput
+
+DEFAULT_KEEP = "7d,4w,12m"
+_PART = re.compile(r"(\d{1,4})([dwm])")
+_PERIODS: Mapping[str, Callable[[datetime], tuple[int, ...]]] = {
+    "d": lambda at: (at.year, at.month, at.day),
+    "w": lambda at: tuple(at.isocalendar())[:2],
+    "m": lambda at: (at.year, at.month),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backup:
+    """One backup: a complete copy of a store, and when it was made."""
+
+    path: str
+    store: str
+    created_at: datetime
+    schema: int
+    bytes: int
+    sha256: str
+    rows: Mapping[str, int]
+    is_encrypted: bool
+    key_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackupReport:
+    """The result of `backup`: the new one, which was verified, and those that were deleted."""
+
+    backup: Backup
+    deleted: tuple[str, ...] = ()
+    kept: int = 0  # including the new one
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDifference:
+    """How the rows of a table in a backup differ from those in the present store."""
+
+    only_in_backup: int = 0
+    only_in_store: int = 0
+    changed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreReport:
+    """
+    The result of `restore`. With *dry_run* nothing was written.
+
+    *differences* has the tables whose rows differ from the present store, if there is one.
+    """
+
+    backup: Backup
+    to: str
+    dry_run: bool
+    replaced: str = ""  # where the former store was kept
+    differences: Mapping[str, TableDifference] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KeepRule:
+    """How many days, weeks and months have a backup that is kept_paths."""
+
+    counts: Mapping[str, int]
+
+    @classmethod
+    def parse(cls, text: str) -> "KeepRule":
+        """Return the rule that *text* such as `7d,4w,12m` describes."""
+        counts: dict[str, int] = {}
+        for part in text.replace(" ", "").lower().split(","):
+            match = _PART.fullmatch(part)
+            if match is None or not int(match[1]):
+                raise InvalidInput(
+                    f"cannot read {text[:80]!r}: write how many days, weeks and months to keep, "
+                    "for example 7d,4w,12m"
+                )
+            counts[match[2]] = int(match[1])
+        return cls(counts)
+
+    def outdated(self, backups: Sequence[Backup]) -> list[Backup]:
+        """Return the backups that the rule does not keep, oldest first."""
+        newest_first = sorted(backups, key=lambda backup: backup.created_at, reverse=True)
+        kept_paths = {backup.path for backup in newest_first[:1]}
+        for unit, count in self.counts.items():
+            periods: set[tuple[int, ...]] = set()
+            for backup in newest_first:
+                period = _PERIODS[unit](backup.created_at)
+                if period not in periods and len(periods) < count:
+                    periods.add(period)
+                    kept_paths.add(backup.path)
+        return [backup for backup in reversed(newest_first) if backup.path not in kept_paths]

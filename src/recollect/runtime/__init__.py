@@ -1,0 +1,1 @@
+"""The agent runtime: the step loop, tools with rules, approvals."""

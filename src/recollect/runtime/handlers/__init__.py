@@ -1,0 +1,1 @@
+"""Which function of the runtime carries out which request."""

@@ -1,0 +1,104 @@
+"""
+The manifest beside a backup: what the copy is, its hash, and who vouches for it.
+
+It is written last, so that a backup without one is incomplete. The manifest of an encrypted store
+is authenticated with its key: nobody else can make a backup that looks like one of this store. A
+plain one has a hash only, which finds damage but not a forger.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from recollect.domain.backup import Backup
+from recollect.errors import ImportRefused
+
+SUFFIX = ".backup.json"
+MAX_BYTES = 1_000_000
+_CHUNK_BYTES = 1_000_000
+
+
+def manifest_of(copy: Path) -> Path:
+    """Return the path of the manifest of a copy."""
+    return copy.with_name(f"{copy.name}{SUFFIX}")
+
+
+def signed_part(fields: Mapping[str, Any]) -> bytes:
+    """Return what the HMAC of a manifest is over: every field but the HMAC itself."""
+    rest = {name: value for name, value in fields.items() if name != "hmac"}
+    return json.dumps(rest, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def to_fields(backup: Backup, wrapped_keys: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a manifest, without its HMAC."""
+    fields = asdict(backup) | {"created_at": backup.created_at.isoformat()}
+    fields["path"] = Path(backup.path).name  # the folder may be moved
+    return {"recollect": "backup", "format": 1, **fields, "wrapped_keys": wrapped_keys}
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the fields of a manifest; raise `ImportRefused` if it is not one."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError("it is too large")
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if fields["recollect"] != "backup" or fields["format"] != 1:
+            raise ValueError("it is not a manifest of this version")
+        to_backup(fields, path.parent)
+    except FileNotFoundError as error:
+        raise ImportRefused(
+            f"{path} does not exist: the backup is incomplete, or it is not a backup"
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ImportRefused(f"{path} is damaged: {error}") from error
+    result: dict[str, Any] = fields
+    return result
+
+
+def to_backup(fields: Mapping[str, Any], folder: Path) -> Backup:
+    """Return the backup that a manifest in *folder* describes."""
+    return Backup(
+        path=str(folder / Path(fields["path"]).name),
+        store=str(fields["store"]),
+        created_at=datetime.fromisoformat(fields["created_at"]),
+        schema=int(fields["schema"]),
+        bytes=int(fields["bytes"]),
+        sha256=str(fields["sha256"]),
+        rows={str(name): int(count) for name, count in fields["rows"].items()},
+        is_encrypted=bool(fields["is_encrypted"]),
+        key_id=str(fields["key_id"]),
+    )
+
+
+def check_copy(backup: Backup) -> None:
+    """Raise `ImportRefused` if the copy is not what its manifest says: torn, or altered."""
+    path = Path(backup.path)
+    try:
+        size = path.stat().st_size
+        digest = hash_file(path)
+    except OSError as error:
+        raise ImportRefused(f"cannot read the backup {path}: {error}") from error
+    if size != backup.bytes:
+        raise ImportRefused(
+            f"the backup {path} is torn: it has {size:,} bytes, its manifest says "
+            f"{backup.bytes:,}. Use an earlier one"
+        )
+    if not hmac.compare_digest(digest, backup.sha256):
+        raise ImportRefused(
+            f"the backup {path} was altered or damaged: its hash differs from the manifest's. "
+            "Use an earlier one"
+        )
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()

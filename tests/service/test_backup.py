@@ -1,0 +1,225 @@
+"""Backups: written beside writers, verified, thinned out, restored, and never trusted blindly."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Backup, InvalidInput, LocalRecollect
+from recollect.app.restore_backup import preview_restore, replace_by_backup, restore_backup
+from recollect.app.store_encryption import encrypt_store, rekey_store
+from recollect.config import Settings
+from recollect.domain.backup import KeepRule, TableDifference
+from recollect.errors import AlreadyExists, ImportRefused, StoreDamaged, StoreLocked
+from recollect.service.backup_manifest import manifest_of, signed_part
+from recollect.store.key_places import KeyPlace
+from recollect.store.sqlite.encryption import is_encrypted
+from support import FakeClock
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "store").mkdir()
+    return Settings(
+        db=str(tmp_path / "store" / "memory.db"),
+        embedding_backend="none",
+        key_file=str(tmp_path / "store.key"),
+        keyring=False,
+        backup_folder=str(tmp_path / "backups"),
+        backup_every_hours=24,
+    )
+
+
+def written_backup(settings: Settings, statement: str = "The zebrafish is in Berlin.") -> Path:
+    with LocalRecollect(settings) as rec:
+        rec.ingest(statement, scope="global")
+        return Path(rec.maintenance.backup().backup.path)
+
+
+def test_a_backup_is_restored_into_a_new_file(settings: Settings, tmp_path: Path) -> None:
+    copy = written_backup(settings)
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The quagga came later.", scope="global")
+
+    report = restore_backup(settings, copy, tmp_path / "new.db")
+
+    assert report.differences["memories"] == TableDifference(only_in_store=1)
+    with LocalRecollect(replace(settings, db=str(tmp_path / "new.db"))) as rec:
+        assert rec.search("zebrafish")
+        assert not rec.search("quagga")
+        assert rec.maintenance.verify().ok
+    with pytest.raises(AlreadyExists):
+        restore_backup(settings, copy, tmp_path / "new.db")
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_change(settings: Settings) -> None:
+    copy = written_backup(settings)
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The quagga came later.", scope="global")
+    before = sorted(path.name for path in settings.db_path.parent.iterdir())
+
+    report = preview_restore(settings, manifest_of(copy), settings.db_path)
+
+    assert report.dry_run
+    assert report.differences["memories"].only_in_store == 1
+    assert sorted(path.name for path in settings.db_path.parent.iterdir()) == before
+
+
+def test_replacing_the_store_keeps_the_former_one(settings: Settings) -> None:
+    copy = written_backup(settings)
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The quagga came later.", scope="global")
+
+    report = replace_by_backup(settings, copy)
+
+    with LocalRecollect(settings) as rec:
+        assert not rec.search("quagga")
+    with LocalRecollect(replace(settings, db=report.replaced)) as former:
+        assert former.search("quagga")
+
+
+def tear(copy: Path) -> None:
+    copy.write_bytes(copy.read_bytes()[:-4096])
+
+
+def flip(copy: Path) -> None:
+    content = bytearray(copy.read_bytes())
+    content[len(content) // 2] ^= 1
+    copy.write_bytes(content)
+
+
+def remove_manifest(copy: Path) -> None:
+    manifest_of(copy).unlink()
+
+
+def forge_hash(copy: Path) -> None:
+    """Alter the copy and make its manifest agree, as somebody without the key would."""
+    flip(copy)
+    fields = json.loads(manifest_of(copy).read_text())
+    fields["sha256"] = hashlib.sha256(copy.read_bytes()).hexdigest()
+    fields["hmac"] = "0" * len(fields["hmac"])
+    assert signed_part(fields)
+    manifest_of(copy).write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize("harm", [tear, flip, remove_manifest, forge_hash])
+@pytest.mark.parametrize("encrypts", [False, True])
+def test_a_torn_or_altered_backup_is_refused(
+    settings: Settings, tmp_path: Path, harm: Callable[[Path], None], *, encrypts: bool
+) -> None:
+    LocalRecollect(settings).close()
+    if encrypts:
+        encrypt_store(settings)
+    copy = written_backup(settings)
+    harm(copy)
+
+    with pytest.raises((ImportRefused, StoreDamaged, StoreLocked), match="backup"):
+        restore_backup(settings, copy, tmp_path / "new.db")
+
+    assert not (tmp_path / "new.db").exists()
+    assert not list(tmp_path.glob("*.partial-*"))
+
+
+def test_the_backup_of_an_encrypted_store_needs_its_key(settings: Settings, tmp_path: Path) -> None:
+    LocalRecollect(settings).close()
+    encrypt_store(settings)
+    copy = written_backup(settings)
+    rekey_store(settings)
+
+    assert is_encrypted(copy)
+    assert b"zebrafish" not in copy.read_bytes() + manifest_of(copy).read_bytes()
+    restore_backup(settings, copy, tmp_path / "new.db")  # by the old key in the key file
+    with LocalRecollect(replace(settings, db=str(tmp_path / "new.db"))) as rec:
+        assert rec.search("zebrafish")
+    settings.key_file_path.unlink()
+    with pytest.raises(StoreLocked):
+        restore_backup(settings, copy, tmp_path / "other.db")
+
+
+def test_a_passphrase_opens_a_backup_on_another_machine(settings: Settings, tmp_path: Path) -> None:
+    LocalRecollect(settings).close()
+    encrypt_store(settings, KeyPlace.PASSPHRASE, new_passphrase="correct horse")
+    known = replace(settings, passphrase="correct horse")
+    copy = written_backup(known)
+    elsewhere = replace(known, db=str(tmp_path / "elsewhere" / "memory.db"), key_file="none.key")
+
+    restore_backup(elsewhere, copy, elsewhere.db_path)
+
+    with LocalRecollect(elsewhere) as rec:
+        assert rec.search("zebrafish")
+
+
+def backup_at(moment: datetime) -> Backup:
+    return Backup(
+        path=moment.isoformat(),
+        store="s",
+        created_at=moment,
+        schema=1,
+        bytes=1,
+        sha256="",
+        rows={},
+        is_encrypted=False,
+    )
+
+
+def test_the_newest_backup_of_each_day_week_and_month_is_kept() -> None:
+    now = datetime(2026, 5, 8, 12, tzinfo=UTC)
+    backups = [backup_at(now - timedelta(hours=6 * number)) for number in range(4 * 500)]
+
+    kept = [
+        backup
+        for backup in backups
+        if backup not in KeepRule.parse("7d, 4w, 12m").outdated(backups)
+    ]
+
+    days = {backup.created_at.date() for backup in kept}
+    assert kept[0] == backups[0]
+    assert len(days) == len(kept)
+    assert {now.date() - timedelta(days=number) for number in range(7)} <= days
+    assert min(days) > now.date() - timedelta(days=366)
+    assert 18 <= len(kept) <= 23
+    for text in ("", "7", "0d", "7y", "7d,,4w"):
+        with pytest.raises(InvalidInput):
+            KeepRule.parse(text)
+
+
+def test_the_server_makes_a_backup_when_one_is_due(settings: Settings) -> None:
+    clock = FakeClock()
+    with LocalRecollect(settings, clock=clock) as rec:
+        first = rec.engine.back_up_if_due()
+        assert first is not None
+        assert rec.engine.back_up_if_due() is None
+        clock.advance(hours=23)
+        assert rec.engine.back_up_if_due() is None
+        clock.advance(hours=2)
+        assert rec.engine.back_up_if_due() is not None
+        assert len(rec.maintenance.backups()) == 2
+
+
+def test_a_scheduled_backup_that_fails_is_tried_again_later(
+    settings: Settings, tmp_path: Path
+) -> None:
+    clock = FakeClock()
+    (tmp_path / "backups").write_text("a file, not a folder")
+    with LocalRecollect(settings, clock=clock) as rec:
+        assert rec.engine.back_up_if_due() is None
+        (tmp_path / "backups").unlink()
+        assert rec.engine.back_up_if_due() is None
+        clock.advance(minutes=11)
+        assert rec.engine.back_up_if_due() is not None
+
+
+def test_a_server_writes_backups_to_its_own_folder_only(settings: Settings, tmp_path: Path) -> None:
+    with LocalRecollect(settings, readable_folders=[]) as rec:
+        with pytest.raises(InvalidInput, match="its own folder only"):
+            rec.maintenance.backup(tmp_path / "anywhere")
+        assert rec.maintenance.backup().kept == 1
+    with (
+        LocalRecollect(replace(settings, backup_folder="")) as rec,
+        pytest.raises(InvalidInput, match="no folder for backups"),
+    ):
+        rec.maintenance.backup()
