@@ -1,11 +1,12 @@
 """
-Tables of cases as one test: each row is a subtest of its own, and a failure names its row.
+Tables of cases as one test: a row that fails is a subtest of its own, which names the row.
 
     @each_row(("text", "expected"), [("a b", 2), ("", 0)])
     def test_words_are_counted(text: str, expected: int) -> None:
         assert count(text) == expected
 
-It is written as `pytest.mark.parametrize` is, and a thousand rows cost little more than one test.
+It is written as `pytest.mark.parametrize` is, and a thousand rows cost little more than one test:
+a row that passes is not reported.
 Rows share the fixtures of the test, so it is for tests whose fixtures no row changes.
 """
 
@@ -15,6 +16,8 @@ from typing import Any
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+
+OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
 
 
 def each_row(
@@ -49,8 +52,11 @@ def each_row(
             if wants_subtests:
                 given["subtests"] = subtests
             for number, row in enumerate(table):
-                with subtests.test(label(number, row)):
+                try:
                     test(**dict(zip(arguments, row.values, strict=True)), **given)
+                except (Exception, *OUTCOMES) as outcome:
+                    with subtests.test(label(number, row)):
+                        raise outcome
 
         run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
         run.__dict__.update(vars(test))  # its marks

@@ -6,6 +6,7 @@ of limits has no such name; the limits of the others may only fall.
 """
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -15,7 +16,8 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TREES = ("src", "tests", "benchmarks")
+NAMED_TREES = ("src", "benchmarks")
+TREES = (*NAMED_TREES, "tests")
 
 METAPHORS = (
     "Answering Asked Asking Bar Cast Casting Desk Found Given Held Rival Said Shelf Standing Talk"
@@ -26,9 +28,16 @@ BANNED_CLASSES = frozenset(METAPHORS.split())
 BANNED_VARIABLES = frozenset(GENERIC.split())
 BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}
 
+CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
+# A banned name before what may follow a name that is defined: only files with one are parsed.
+MAY_DEFINE = re.compile(
+    rf"\b_*(?:{'|'.join(BANNED_FUNCTIONS)})_*\b\s*(?:[-+*/%@&|^<>=:,)\]}}(]|in\b|for\b|if\b|$)",
+    re.MULTILINE,
+)
+
 # The types of nodes that can define a name (see `_definition`), and of those that hold no other.
 FUNCTIONS = {ast.FunctionDef, ast.AsyncFunctionDef}
-DEFINING = FUNCTIONS | {ast.ClassDef, ast.Name, ast.arg, ast.MatchAs, ast.MatchStar}
+DEFINING = FUNCTIONS | {ast.Name, ast.arg, ast.MatchAs, ast.MatchStar}
 LEAVES = {ast.Load, ast.Store, ast.Del, ast.Constant, str, int}
 
 FUNCTION_LIMITS: Mapping[str, int] = {}
@@ -49,9 +58,8 @@ class NamedNode(NamedTuple):
 
 def test_every_class_name_exists_once() -> None:
     places: dict[str, list[str]] = defaultdict(list)
-    for node in named_nodes():
-        if node.kind == "class":
-            places[node.name].append(node.place)
+    for node in named_classes():
+        places[node.name].append(node.place)
 
     repeated = [f"{name}: {', '.join(at)}" for name, at in places.items() if len(at) > 1]
 
@@ -59,8 +67,7 @@ def test_every_class_name_exists_once() -> None:
 
 
 def test_no_class_has_a_banned_name() -> None:
-    classes = [node for node in named_nodes() if node.kind == "class"]
-    check_limits({}, [node for node in classes if node.name.strip("_") in BANNED_CLASSES])
+    check_limits({}, [node for node in named_classes() if node.name.strip("_") in BANNED_CLASSES])
 
 
 def test_functions_are_not_named_by_a_bare_participle() -> None:
@@ -83,23 +90,44 @@ def check_limits(limits: Mapping[str, int], offenders: Sequence[NamedNode]) -> N
 
 def _offenders(kind: str, banned: frozenset[str]) -> list[NamedNode]:
     """Return the names of *kind* in the shipped code and the benchmarks that are banned."""
+    return [node for node in named_nodes() if node.kind == kind and node.name.strip("_") in banned]
+
+
+def _sources(trees: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the text of each file of *trees*."""
+    for path in (path for tree in trees for path in sorted((ROOT / tree).rglob("*.py"))):
+        yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+
+
+@cache
+def named_classes() -> Sequence[NamedNode]:
+    """Return every class."""
     return [
-        node
-        for node in named_nodes()
-        if node.kind == kind and node.package != "tests" and node.name.strip("_") in banned
+        NamedNode(_package(path), f"{path}:{_line(text, match)}", "class", match[1])
+        for path, text in _sources(TREES)
+        for match in CLASS.finditer(text)
     ]
+
+
+def _line(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start(1)) + 1
 
 
 @cache
 def named_nodes() -> Sequence[NamedNode]:
-    """Return every class, function, variable and parameter. Fields of classes are left out."""
+    """
+    Return functions, variables and parameters of the files that may define a banned name.
+
+    Fields of classes are left out.
+    """
     nodes = []
-    for path in (path for tree in TREES for path in sorted((ROOT / tree).rglob("*.py"))):
-        relative = path.relative_to(ROOT)
-        package = _package(relative)
-        for node in _walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, text in _sources(NAMED_TREES):
+        if not MAY_DEFINE.search(text):
+            continue
+        package = _package(path)
+        for node in _walk(ast.parse(text)):
             if kind_and_name := _definition(node):
-                place = f"{relative}:{getattr(node, 'lineno', 0)}"
+                place = f"{path}:{getattr(node, 'lineno', 0)}"
                 nodes.append(NamedNode(package, place, *kind_and_name))
     return nodes
 
@@ -124,8 +152,6 @@ def _walk(module: ast.Module) -> Iterator[ast.AST]:
 def _definition(node: ast.AST) -> tuple[str, str] | None:
     """Return the kind and the name that *node* defines, if it defines one."""
     match node:
-        case ast.ClassDef(name=name):
-            return "class", name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             return "function", name
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):

@@ -7,6 +7,7 @@ thing. Then aliases: the words under which a memory is found besides its content
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 import recollect
+from filled_stores import copy_filled
 from recollect import LocalRecollect, Memory, MemoryType, Status
 from support import START, FakeClock, open_memory
 
@@ -74,23 +76,28 @@ def ingest_every_kind(rec: LocalRecollect, project: str) -> list[Memory]:
     ]
 
 
+def fill_with_apples(rec: LocalRecollect, _: FakeClock, *, state: str) -> list[Memory]:
+    # Other memories: if all were apples, the mean similarity would be that of apples.
+    rec.memories.ingest_many(
+        [{"content": f"lamp {n}", "project": "here", "observed_at": LONG_AGO} for n in range(64)]
+    )
+    here = ingest_every_kind(rec, "here")
+    ingest_every_kind(rec, "there")
+    rec.ingest("an apple of anna", agent="anna", scope="agent")
+    STATES[state](rec)
+    return here
+
+
+FILL = {state: partial(fill_with_apples, state=state) for state in STATES}
+
+
 @pytest.fixture(params=STATES)
 def store(
     request: pytest.FixtureRequest, path: Path, clock: FakeClock
 ) -> Iterator[tuple[LocalRecollect, list[Memory]]]:
     """A store with every kind of apple here, in another project, and of one agent."""
+    here = copy_filled(path, FILL[request.param], clock, synonyms=SYNONYMS)
     with open_memory(path, clock=clock, synonyms=SYNONYMS) as rec:
-        # Other memories: if all were apples, the mean similarity would be that of apples.
-        rec.memories.ingest_many(
-            [
-                {"content": f"lamp {n}", "project": "here", "observed_at": LONG_AGO}
-                for n in range(64)
-            ]
-        )
-        here = ingest_every_kind(rec, "here")
-        ingest_every_kind(rec, "there")
-        rec.ingest("an apple of anna", agent="anna", scope="agent")
-        STATES[request.param](rec)
         yield rec, here
 
 

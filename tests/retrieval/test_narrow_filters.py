@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from filled_stores import copy_filled
 from recollect import LocalRecollect
 from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
@@ -25,23 +26,28 @@ ON_THE_THIRD = MessageFilters(
 )
 
 
+def fill_days(rec: LocalRecollect, _: FakeClock) -> None:
+    """Add a conversation per day, each about the same lamp in the same words but for a number."""
+    for day in range(DAYS):
+        began = START + timedelta(days=day)
+        conversation = rec.conversations.start(agent="ada", started_at=began)
+        messages = [
+            {
+                "role": "user" if number % 2 else "tool",
+                "content": f"The lamp has number {day * PER_DAY + number}.",
+                "created_at": began + timedelta(minutes=number),
+            }
+            for number in range(PER_DAY)
+        ]
+        rec.conversations.append_many(conversation, messages)
+    rec.drain()
+
+
 @pytest.fixture
-def rec(path: Path) -> Iterator[LocalRecollect]:
-    """One conversation per day, each about the same lamp in the same words but for a number."""
-    with open_memory(path, clock=FakeClock(START + timedelta(days=DAYS))) as opened:
-        for day in range(DAYS):
-            began = START + timedelta(days=day)
-            conversation = opened.conversations.start(agent="ada", started_at=began)
-            messages = [
-                {
-                    "role": "user" if number % 2 else "tool",
-                    "content": f"The lamp has number {day * PER_DAY + number}.",
-                    "created_at": began + timedelta(minutes=number),
-                }
-                for number in range(PER_DAY)
-            ]
-            opened.conversations.append_many(conversation, messages)
-        opened.drain()
+def rec(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
+    """A store with a conversation per day."""
+    copy_filled(path, fill_days, clock, start=START + timedelta(days=DAYS))
+    with open_memory(path, clock=clock) as opened:
         yield opened
 
 

@@ -11,6 +11,7 @@ import apsw
 import pytest
 from fastapi.testclient import TestClient
 
+from filled_stores import copy_filled
 from in_process_server import LOCAL
 from populated_memory import populate_memory
 from recollect import LocalRecollect
@@ -135,10 +136,10 @@ REFUSED = {
 class ServedFile:
     """A server over a furnished memory, and what is in its file."""
 
-    def __init__(self, rec: LocalRecollect, path: Path) -> None:
+    def __init__(self, rec: LocalRecollect, path: Path, known: Mapping[str, list[str]]) -> None:
         self.memory = rec
         self.path = path
-        self.known = populate_memory(rec)
+        self.known = known
         team = next(block for block in rec.blocks.list() if block.label == "team")
         (path.parent / "a.py").write_text("print('hello')\n")
         self.stand_in = {
@@ -195,11 +196,16 @@ class ServedFile:
         return {name: n for name, n in counts.items() if not name.startswith("retrieval")}
 
 
+def fill_with_everything(rec: LocalRecollect, _: FakeClock) -> Mapping[str, list[str]]:
+    return populate_memory(rec)
+
+
 @pytest.fixture
 def asked(path: Path, clock: FakeClock, tmp_path: Path) -> Iterator[ServedFile]:
     """A furnished server."""
+    known = copy_filled(path, fill_with_everything, clock, words_only=True)
     with open_memory(path, clock=clock, words_only=True, reach=[tmp_path]) as rec:
-        yield ServedFile(rec, path)
+        yield ServedFile(rec, path, known)
 
 
 def test_every_write_of_the_table_is_tried() -> None:

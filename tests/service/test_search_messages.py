@@ -1,6 +1,7 @@
 """What was said is found again: by words, by meaning, by who and when; and nobody else's is."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from filled_stores import copy_filled
 from recollect import InvalidInput, LocalRecollect, MessageHit, NotFound, Retrieval
 from recollect.domain.conversation import CompactionMode, Summary
 from recollect.store.protocol import Tables
 from support import START, FakeClock, open_memory
+from tables import each_row
 
 
 def contents(hits: list[MessageHit]) -> list[str]:
@@ -26,9 +29,8 @@ def call(name: str, **arguments: object) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def spoken(rec: LocalRecollect, clock: FakeClock) -> LocalRecollect:
-    """Two talks of anna about zebras, a day apart, and one of ben."""
+def fill_talks(rec: LocalRecollect, clock: FakeClock) -> None:
+    """Add two talks of anna about zebras, a day apart, and one of ben."""
     for day, agent in ((0, "anna"), (1, "anna"), (1, "ben")):
         clock.moment = START + timedelta(days=day)
         talk = rec.conversations.start(agent=agent, title=f"{agent} {day}")
@@ -43,7 +45,14 @@ def spoken(rec: LocalRecollect, clock: FakeClock) -> LocalRecollect:
         )
         rec.conversations.end(talk)
     rec.drain()
-    return rec
+
+
+@pytest.fixture
+def spoken(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
+    """Two talks of anna about zebras, a day apart, and one of ben."""
+    copy_filled(path, fill_talks, clock)
+    with open_memory(path, clock=clock) as rec:
+        yield rec
 
 
 # By words, meaning, roles, times, conversation
@@ -113,7 +122,7 @@ def test_roles_times_and_a_conversation_narrow_what_is_found(spoken: LocalRecoll
     assert found(conversation=latest.id, roles="user") == {"user zebra anna 1"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "bad",
     [
         {},
@@ -238,7 +247,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("query", HOSTILE, ids=[str(number) for number in range(len(HOSTILE))])
+@each_row("query", HOSTILE, ids=[str(number) for number in range(len(HOSTILE))])
 def test_any_text_is_a_question_that_gets_an_answer(spoken: LocalRecollect, query: str) -> None:
     for mode in ("hybrid", "fts", "vector"):
         hits = spoken.conversations.search(query, agent="anna", mode=mode)

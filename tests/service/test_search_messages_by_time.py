@@ -6,6 +6,7 @@ import pytest
 
 from recollect import LocalRecollect, MessageHit
 from support import START, FakeClock
+from tables import each_row
 
 # START is Friday, 8 May 2026, noon.
 DAYS = ("2026-03-20", "2026-04-14", "2026-05-01", "2026-05-04", "2026-05-07")
@@ -50,8 +51,10 @@ TIMES = [
 ]
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "fts", "vector"])
-@pytest.mark.parametrize(("when", "day"), TIMES)
+@each_row(
+    ("mode", "when", "day"),
+    [(mode, *time) for mode in ("hybrid", "fts", "vector") for time in TIMES],
+)
 def test_a_question_with_a_time_gets_what_was_said_then_first(
     rec: LocalRecollect, talks: list[str], mode: str, when: str, day: str
 ) -> None:
@@ -77,7 +80,7 @@ def test_what_was_said_then_and_shares_the_word_is_not_hidden_behind_other_times
     assert hybrid[0].parts.in_time
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "day"),
     [
         ("what did we talk about last Friday?", "2026-05-01"),

@@ -1,6 +1,7 @@
 """`context_for` with everything a caller may name: who asks, where, on which file, for how much."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from conversation_messages import (
     append_openai_call,
     message_ids,
 )
+from filled_stores import copy_filled
 from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Retrieval
 from recollect.domain.context_bundle import SectionName
 from recollect.service.read import MAX_DROPPED
@@ -33,9 +35,8 @@ def names(bundle: Bundle) -> set[str]:
     return {section.name.value for section in bundle.sections}
 
 
-@pytest.fixture
-def furnished(rec: LocalRecollect) -> LocalRecollect:
-    """A store with something for every section."""
+def fill_every_section(rec: LocalRecollect, _: FakeClock) -> None:
+    """Add something for every section of a bundle."""
     rec.agents.create("coder", system_prompt="Be brief.")
     rec.blocks.set("coder", "persona", "I write tests first.")
     rec.ingest("Ann prefers short answers.", type="profile", scope="global")
@@ -48,7 +49,14 @@ def furnished(rec: LocalRecollect) -> LocalRecollect:
     append_messages(rec, talk, 30)
     rec.conversations.compact(talk, mode="all", keep_last=12, force=True)
     rec.conversations.pin(talk, "LAMP-12: it flickers", kind="ticket")
-    return rec
+
+
+@pytest.fixture
+def furnished(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:
+    """A store with something for every section."""
+    copy_filled(path, fill_every_section, clock)
+    with open_memory(path, clock=clock) as rec:
+        yield rec
 
 
 def talk_of(rec: LocalRecollect) -> str:

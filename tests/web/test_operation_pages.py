@@ -14,6 +14,7 @@ from recollect.domain.memory import MemoryType
 from recollect.web.live_events import count_events
 from recollect.web.pages.projects import validity_periods
 from support import START, FakeClock, active_memory
+from tables import each_row
 from web_pages import NAVIGATION, OWN, PageClient, add_candidates, page_client, text_of
 
 COUNTS = PendingCounts(inbox=1, conflicts=0, jobs=0, failed_jobs=0, proposals=0)
@@ -97,8 +98,7 @@ def test_jobs_are_listed_and_retried(words_only: LocalRecollect, client: PageCli
     assert (retried.status_code, unknown.status_code) == (303, 404)
 
 
-# Not "path": that is the fixture of the file in which the store is opened.
-@pytest.mark.parametrize(
+@each_row(
     ("address", "words"),
     [
         ("/ui/models", "Embedding models"),
