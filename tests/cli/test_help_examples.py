@@ -88,11 +88,11 @@ def matches(printed: str, expected: str) -> bool:
 
 def run_session(steps: list[Step], folder: Path, run: Callable[[str], str]) -> None:
     """Run *steps* in order and compare what each prints."""
-    last_id = ""
+    ids = ["", ""]
     for step in steps:
-        output = run(re.sub(r"\bID\b", last_id, step.typed))
-        ids = _UUID.findall(output)
-        last_id = ids[0] if ids else last_id
+        typed = step.typed.replace("ID2", ids[1] if len(ids) > 1 else "ID2")
+        output = run(re.sub(r"\bID\b", ids[0], typed))
+        ids = list(dict.fromkeys(_UUID.findall(output))) or ids
         printed = normalized(output, folder)
         assert matches(printed, normalized(step.printed, folder)), f"$ {step.typed}\n{printed}"
 

@@ -95,7 +95,7 @@ def test_a_script_gets_json_with_what_was_decided(words_only: LocalRecollect) ->
         "waiting": 0,
     }
     assert again.status_code == 409
-    assert "only a candidate in the inbox can be decided" in again.json()["error"]
+    assert "only a candidate or a statement can be decided" in again.json()["error"]
 
 
 def test_a_stale_tab_says_what_happened_and_keeps_the_text_of_its_form(

@@ -57,6 +57,26 @@ def test_an_edit_leads_to_the_new_memory_and_undo_back_to_the_original(
     assert words_only.memories.get(memory.id).status == "active"
 
 
+def test_a_candidate_that_is_edited_is_kept_and_the_review_goes_on(
+    words_only: LocalRecollect,
+) -> None:
+    candidate = words_only.ingest("The port is 8080.", status="inbox", type="project")
+    client = page_client(words_only)
+    form = {"content": "The port is 9090.", "type": "project", "scope": "global"}
+
+    saved = client.submit(
+        f"/ui/memories/{candidate.id}/edit", {**form, "observed_on": "2026-01-05"}
+    )
+    [edited] = words_only.memories.list(everywhere=True)
+    undone = client.submit("/ui/inbox/undo", {})
+
+    assert saved.headers["location"] == "/ui/inbox"
+    assert (edited.content, f"{edited.observed_at:%Y-%m-%d}") == ("The port is 9090.", "2026-01-05")
+    assert edited.evidence[0].quote == "The port is 8080."
+    assert undone.status_code == 303
+    assert words_only.memories.get(candidate.id).status == "inbox"
+
+
 def test_an_edit_that_fails_shows_the_form_with_what_was_typed(words_only: LocalRecollect) -> None:
     memory = words_only.ingest("The port is 8080.")
     client = page_client(words_only)

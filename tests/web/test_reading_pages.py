@@ -52,6 +52,30 @@ def test_filters_restrict_a_search_and_a_list(words_only: LocalRecollect) -> Non
     assert "No memory passes these filters." in read(client, "/ui/memories?status=archived")
 
 
+def test_what_nobody_reviewed_is_shown_as_said_and_can_be_kept(words_only: LocalRecollect) -> None:
+    talk = [{"role": "user", "content": "Thanks, the upload of the photos worked after lunch."}]
+    words_only.capture_session(talk, project="site")
+    words_only.drain()
+    [hit] = words_only.search("upload of photos", everywhere=True)
+    client = page_client(words_only)
+    address = "/ui/search?q=upload+of+photos&"
+
+    before = text_of(client.get(address, headers=NAVIGATION).text)
+    kept = client.submit(
+        f"/ui/memories/{hit.memory.id}/status", {"status": "active", "query": "q=upload+of+photos&"}
+    )
+    after = text_of(client.get(kept.headers["location"], headers=NAVIGATION).text)
+
+    said = f"said on {hit.memory.observed_at:%Y-%m-%d}, not reviewed"
+    assert "Only unreviewed statements answer this." in before
+    assert said in before
+    assert "Keep as a memory" in before
+    assert kept.headers["location"] == address
+    assert words_only.memories.get(hit.memory.id).status == "active"
+    assert "Only unreviewed" not in after
+    assert "Keep as a memory" not in after
+
+
 def test_an_empty_result_says_why_and_what_was_left_out(words_only: LocalRecollect) -> None:
     words_only.ingest("The port is 8080.", project="site")
     archived = words_only.ingest("The walnut is brown.")

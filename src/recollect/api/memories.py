@@ -47,10 +47,11 @@ class Memories(Noun):
         session: str | None = None,
         tags: Texts | None = None,
         rationale: str | None = None,
+        observed_at: Moment = None,
         reason: str = "",
     ) -> Memory:
         """
-        Correct a memory: its wording, type, scope or tags. Return the new, active memory.
+        Correct a memory: its wording, type, scope, tags or date. Return the new, active memory.
 
         The new memory has the quotes of the original and replaces it; the original stays readable
         as superseded, and `undo` of the new memory restores it. What is None stays as it is.

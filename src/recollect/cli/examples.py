@@ -4,7 +4,8 @@ The examples in the help of every command, from examples.txt.
 The file holds sessions: `= NAME` starts one with an empty store. A line that starts with `$` is
 typed, the lines below it are printed; `…` is any text. The help of a command shows the steps that
 run it. A line that starts with `%` prepares the next steps and is shown nowhere. In a line that is
-typed, `ID` is the first id in the last output that had one. A test runs all sessions.
+typed, `ID` is the first id in the last output that had one, `ID2` the second. A test runs all
+sessions.
 """
 
 import re

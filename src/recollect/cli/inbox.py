@@ -173,6 +173,7 @@ def _candidate_lines(candidates: list[InboxItem]) -> Iterator[str]:
             group = candidate.group
             yield f"[bold cyan]{safe(group)}[/bold cyan]"
         yield from memory_lines(candidate.memory)
+        yield f"[dim]{safe(candidate.place)} · {safe(candidate.source)}[/dim]"
         if candidate.duplicates:
             yield f"[cyan]and {len(candidate.duplicates)} duplicates[/cyan]"
         if candidate.already_stored is not None:

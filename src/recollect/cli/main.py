@@ -29,7 +29,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "edit, forget": "Correct a memory; delete one everywhere.",
     },
     "Review": {
-        "inbox, conflicts": "Review candidates one by one; list contradictions.",
+        "inbox, conflicts": "Review candidates; settle contradictions.",
         "promote, reject, undo": "Decide on candidates by id; undo a decision.",
     },
     "Agents": {

@@ -107,9 +107,10 @@ class AsyncMemories:
         session: str | None = None,
         tags: Texts | None = None,
         rationale: str | None = None,
+        observed_at: Moment = None,
         reason: str = "",
     ) -> Memory:
-        """Correct a memory: its wording, type, scope or tags. Return the new, active memory."""
+        """Correct a memory: its wording, type, scope, tags or date. Return the new, active memory."""
 
     async def read_source(
         self, source_id: str, *, start: int = 0, end: int | None = None, margin: int = SOURCE_MARGIN

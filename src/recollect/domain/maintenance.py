@@ -65,6 +65,7 @@ class StoreStatus:
     bytes: int
     counts: Mapping[str, int]
     memories_by_status: Mapping[str, int]
+    memories_by_day: Mapping[str, int]  # observed on each of the last days (UTC), as YYYY-MM-DD
     embedder: str  # the model that every item is to be embedded by
     serving: str  # the model whose vectors answer queries; '' before anything is embedded
     embedded: Mapping[str, int]

@@ -1,5 +1,5 @@
 """
-Correct a memory: its wording, title, type, tags, rationale or scope.
+Correct a memory: its wording, title, type, tags, rationale, date or scope.
 
 The content of a stored memory never changes. A correction is a new memory with the quotes of the
 original; it is active, and the original becomes superseded. It is stored as archived first, so that
@@ -47,7 +47,9 @@ def edit_memory(services: Services, request: EditMemoryRequest) -> Memory:
         kept_redactions = [mark for mark in memory.redactions if mark.field not in changes]
         corrected = replace(memory, **changes)
         if corrected == memory:
-            raise InvalidInput("nothing is different; change the wording, type, tags or scope")
+            raise InvalidInput(
+                "nothing is different; change the wording, type, tags, date or scope"
+            )
         corrected = replace(corrected, redactions=(*kept_redactions, *redactions))
         return _replace_memory(services, tables, memory, corrected, why)
 
@@ -68,6 +70,8 @@ def _text_changes(request: EditMemoryRequest) -> tuple[dict[str, Any], list[Reda
         changes["tags"] = tuple(sorted({redact(tag).text for tag in request.tags}))
     if request.type is not None:
         changes["type"] = request.type
+    if request.observed_at is not None:
+        changes["observed_at"] = request.observed_at
     if "content" in changes and not changes["content"].strip():
         raise InvalidInput("the content is empty; use `forget` to remove a memory")
     return changes, redactions

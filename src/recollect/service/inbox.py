@@ -54,7 +54,8 @@ def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]
         if request.grouped:
             items = _order_by_group(_add_places(tables, _group_duplicates(tables, candidates)))
         else:
-            items = _items(tables, candidates)
+            named = _add_places(tables, _items(tables, candidates))
+            items = [replace(item, group="") for item in named]
         page = [
             replace(item, number=number, of=len(items))
             for number, item in enumerate(items[: query.limit], start=1)

@@ -44,6 +44,7 @@ from recollect.wire.requests.recollect import DrainRequest
 
 PRUNE_BATCH = 500  # retrievals, so that the write lock is never held for long
 LEAST_PRUNED = 100  # without being asked
+STATUS_DAYS = 14
 STALE_HALF_LIVES = 2  # without a confirmation
 STALE_TYPES = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
@@ -64,6 +65,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
     embedder = _embedder_name(services)
     with services.store.read() as tables:
         by_status = tables.memories.count_by_status()
+        by_day = tables.memories.count_by_day(_last_days(services.clock.now()))
         embedded = dict(tables.embeddings.count_by_model())
         jobs = tables.jobs.count_by_state()
         next_job_at = tables.jobs.next_run_at()
@@ -79,6 +81,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         bytes=services.store.size_bytes(),
         counts=services.store.row_counts(),
         memories_by_status=by_status,
+        memories_by_day={f"{day:%Y-%m-%d}": count for day, count in by_day.items()},
         embedder=embedder,
         serving=serving.name if serving else "",
         embedded=embedded,
@@ -92,6 +95,12 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         read_only=services.store.read_only_reason,
         is_encrypted=services.store.file is not None and services.store.file.is_encrypted,
     )
+
+
+def _last_days(now: datetime) -> list[datetime]:
+    """Return the beginnings of the last days, of today last."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return [today - timedelta(days=ago) for ago in reversed(range(STATUS_DAYS))]
 
 
 def count_pending(services: Services, request: CountPendingRequest) -> PendingCounts:

@@ -27,6 +27,7 @@ from recollect.web.templating import render
 FORM_TYPE = "application/x-www-form-urlencoded"
 MAX_FIELDS = 2_000
 NOT_ENTERED = "You have no session with this server. Run `recollect open` in a terminal."
+SEARCH = "/ui/search"
 THEMES = ("system", "light", "dark")
 
 
@@ -99,6 +100,10 @@ class PageRequest:
         """Return a field of the form; line ends are those of the store."""
         return self.values(name)[0] if self.values(name) else default
 
+    def form_has(self, name: str) -> bool:
+        """Return whether the form has a field, even an empty one."""
+        return any(key == name for key, _ in self.form)
+
     def values(self, name: str) -> list[str]:
         """Return every value of a field of the form."""
         return [text.replace("\r\n", "\n") for key, text in self.form if key == name]
@@ -117,7 +122,8 @@ class PageRequest:
             "preferences": self.preferences(),
             "here": self.http.url.path,
             "store_path": str(self.rec.path),
-            "version": __version__,
+            "product_version": __version__,
+            "find_query": self.query("q") if self.http.url.path == SEARCH else "",
         }
         return html_response(render(template, {**shared, **values}), status_code)
 

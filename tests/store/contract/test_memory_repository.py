@@ -160,6 +160,11 @@ def test_memories_are_filtered(store: Store, keep: Keep) -> None:
     assert newest(tags=frozenset({"x", "y"})) == [new.id]
     assert newest(since=START - timedelta(days=1)) == [new.id]
     assert newest(until=START - timedelta(days=1)) == [old.id]
+    days = [START - timedelta(days=10), START - timedelta(days=1), START]
+    with store.read() as tables:
+        assert list(tables.memories.count_by_day(days).items()) == [
+            *zip(days, (1, 0, 2), strict=True)
+        ]
     with store.read() as tables:
         ids = [memory.id for memory in (old, new, waiting)]
         records = tables.search_index.records(ids, Filters(tags=frozenset({"y"})))

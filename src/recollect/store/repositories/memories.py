@@ -1,7 +1,7 @@
 """Memories. Adding or deleting one updates the word index and the items."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.domain.change import Change
@@ -188,6 +188,12 @@ class MemoryRepository(IndexedRepository):
     def count_with_status(self, status: Status) -> int:
         """Return how many memories have that status; reads only these."""
         return int(self._value("count_with_status", status=status))
+
+    def count_by_day(self, days: Sequence[datetime]) -> Mapping[datetime, int]:
+        """Return how many memories were observed within 24 hours of each of some times."""
+        rows = RowList({"start": day, "end": day + timedelta(days=1)} for day in days)
+        counts = self._column("count_by_day", rows=rows, statuses=list(Status))
+        return dict(zip(days, counts, strict=True))
 
     def count_by_status(self) -> Mapping[str, int]:
         """Return how many memories have each status."""

@@ -1,19 +1,16 @@
 """Home: what waits, what goes on, what the store holds; first steps if it is empty."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.domain.memory import Memory, Status
+from recollect.domain.memory import Status
 from recollect.web.page import PageRequest, page
 from recollect.web.place_names import PlaceNames
 
-DAYS = 14
-MAX_COUNTED = 300
 RECENT = 6
 CALLS = 500
 
@@ -30,20 +27,13 @@ class DayBar:
 def show_home(request: PageRequest) -> Response:
     """Show the state of the memory."""
     rec = request.rec
-    now = datetime.now(UTC)
-    since = now - timedelta(days=DAYS - 1)
-    recent = rec.memories.list(
-        everywhere=True,
-        statuses=list(Status),
-        since=since.replace(hour=0, minute=0, second=0, microsecond=0),
-        limit=MAX_COUNTED,
-    )
-    calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == now.date()]
+    today = datetime.now(UTC).date()
+    status = rec.maintenance.status()
+    calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == today]
     return request.render(
         "home.html",
-        status=request.rec.maintenance.status(),
-        days=day_bars(recent, since.date()),
-        is_cut=len(recent) == MAX_COUNTED,
+        status=status,
+        days=day_bars(status.memories_by_day),
         latest=rec.memories.list(everywhere=True, statuses=list(Status), limit=RECENT),
         retrievals=rec.retrievals.list(limit=RECENT),
         names=PlaceNames.read(rec),
@@ -52,14 +42,12 @@ def show_home(request: PageRequest) -> Response:
     )
 
 
-def day_bars(memories: Sequence[Memory], first: date) -> list[DayBar]:
-    """Return the bars of the picture, one for each day from *first*."""
-    counts = Counter(memory.observed_at.date() for memory in memories)
+def day_bars(counts: Mapping[str, int]) -> list[DayBar]:
+    """Return the bars of the picture, one for each day."""
     highest = max([1, *counts.values()])
-    days = [first + timedelta(days=number) for number in range(DAYS)]
     return [
-        DayBar(day=day, count=counts[day], height=round(100 * counts[day] / highest, 1))
-        for day in days
+        DayBar(day=date.fromisoformat(day), count=count, height=round(100 * count / highest, 1))
+        for day, count in counts.items()
     ]
 
 

@@ -16,6 +16,7 @@ from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceWindow
 from recollect.errors import NotFound, RecollectError
+from recollect.web.browser_sessions import ReviewDecision
 from recollect.web.link_graph import link_graph
 from recollect.web.page import PageRequest, address, page
 from recollect.web.place_names import PlaceNames
@@ -74,14 +75,16 @@ def show_editor(request: PageRequest) -> Response:
 def edit(request: PageRequest) -> Response:
     """Correct a memory; if that fails, the form still holds what was typed."""
     memory = request.rec.memories.get(request.path("id"))
-    form = {name: request.value(name) for name in ("content", "tags", "reason", "rationale")}
+    names = ("content", "tags", "reason", "rationale", "observed_on")
+    form = {name: request.value(name) for name in names}
     scope = request.value("scope", memory.scope)
     project = request.value("project")
     moved = scope != memory.scope or (
         scope == Scope.PROJECT and project != (memory.project_id or "")
     )
-    names = PlaceNames.read(request.rec)
-    identity = {project.id: project.identity or project.name for project in names.all_projects}
+    places = PlaceNames.read(request.rec)
+    identity = {project.id: project.identity or project.name for project in places.all_projects}
+    is_dated = form["observed_on"] not in ("", f"{memory.observed_at:%Y-%m-%d}")
     try:
         edited = request.rec.memories.edit(
             memory.id,
@@ -93,12 +96,17 @@ def edit(request: PageRequest) -> Response:
             project=identity.get(project, project) or None
             if moved and scope == "project"
             else None,
+            observed_at=form["observed_on"] if is_dated else None,
             reason=form["reason"],
         )
     except RecollectError as error:
         if request.wants_json:
             raise
         return _editor(request, memory, form, problem=str(error), status=error.status)
+    if memory.status is Status.INBOX:  # the reviewer goes on, and can undo it there
+        decision = ReviewDecision(verdict="keep", memory_ids=(edited.id,))
+        request.session.add_decision(decision)
+        return request.redirect("/ui/inbox", "Kept as you wrote it.")
     return request.redirect(f"/ui/memories/{edited.id}", "Saved. The original is kept below.")
 
 
@@ -106,7 +114,10 @@ def change_status(request: PageRequest) -> Response:
     """Keep, reject, archive or restore a memory."""
     memory_id, status = request.path("id"), request.value("status")
     memory = request.rec.memories.set_status(memory_id, status, reason=request.value("reason"))
-    return request.redirect(f"/ui/memories/{memory.id}", f"It is {memory.status} now.")
+    target = f"/ui/memories/{memory.id}"
+    if request.form_has("query"):  # from a list of hits
+        target = f"/ui/search?{request.value('query')}"
+    return request.redirect(target, f"It is {memory.status} now.")
 
 
 def confirm(request: PageRequest) -> Response:
@@ -192,6 +203,7 @@ def _editor(
         "tags": ", ".join(memory.tags),
         "rationale": memory.rationale,
         "reason": "",
+        "observed_on": f"{memory.observed_at:%Y-%m-%d}",
         **form,
     }
     names = PlaceNames.read(request.rec)

@@ -56,6 +56,7 @@ class EditMemoryRequest(PlaceFields, VerbRequest[Memory], route="PATCH /memories
     scope: fields.ScopeName | None = option(None, "Who sees it from now on.")
     tags: fields.Tags | None = option(None, "The new tags, instead of the former ones. Repeatable.")
     rationale: Summary | None = option(None, "The reason for a decision.")
+    observed_at: fields.Moment | None = option(None, "Since when it is true (2026-05-08).")
     reason: Summary = option("", "Why it is corrected, for its history.")
 
 

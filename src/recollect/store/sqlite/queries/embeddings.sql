@@ -51,7 +51,9 @@ SELECT (SELECT count(*) FROM items WHERE embedded_by IS NULL)
      + (SELECT count(*) FROM items WHERE embedded_by > :model_id);
 
 -- count_by_model: how many items each model has embedded; '' counts the pending ones
-SELECT coalesce(m.name, ''), count(*) FROM items i LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
+SELECT coalesce(m.name, ''), sum(i.items)
+  FROM (SELECT embedded_by, count(*) AS items FROM items GROUP BY embedded_by) i
+  LEFT JOIN models m ON m.id = i.embedded_by GROUP BY 1;
 
 -- by_hash: the vectors of texts that were embedded before, by hashes given as a JSON list of hexadecimal texts
 SELECT unhex(j.value), (SELECT vector FROM embeddings WHERE model_id = :model_id AND hash = unhex(j.value) LIMIT 1) AS v

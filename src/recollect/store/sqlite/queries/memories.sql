@@ -89,6 +89,11 @@ SELECT id, title, summary, content FROM memories
 -- count_with_status: one status, without counting the others
 SELECT count(*) FROM memories WHERE status = :status;
 
+-- count_by_day: observed in each of some periods, as a JSON list of objects, in their order
+SELECT (SELECT count(*) FROM json_each(:statuses) s CROSS JOIN memories m ON m.status = s.value
+           AND m.observed_at >= d.value ->> 'start' AND m.observed_at < d.value ->> 'end')
+  FROM json_each(:rows) d ORDER BY d.key;
+
 -- count_by_status: by status
 SELECT status, count(*) FROM memories GROUP BY status;
 
