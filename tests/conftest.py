@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from chat_server import ChatServer, chat_server
 from fault_proxy import FaultProxy
+from frameworks import lacks_framework
 from hook_clients import HookHome
 from loaded_models import loaded_models
 from quick_stores import quick_stores
@@ -37,7 +38,9 @@ DATA = Path(__file__).parent / "data"  # small files of our own, in the reposito
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import files without a test of the chosen tier: schemathesis alone takes seconds."""
+    """Do not import files without a test of the chosen tier, or without their framework."""
+    if lacks_framework(collection_path):
+        return True
     if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
         return None
     return True

@@ -28,10 +28,26 @@ class Example:
     output: str | None
 
 
+FRAMEWORKS = ROOT / "docs" / "guides" / "frameworks"  # run by tests/integrations
+
+
 def pages_with_examples() -> list[Path]:
-    """Return README.md and every page of the site that has code to run."""
+    """Return README.md and every page of the site that has code to run with Recollect alone."""
     written = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-    return [path for path in written if list(examples(path.read_text(encoding="utf-8")))]
+    return [
+        path
+        for path in written
+        if path.parent != FRAMEWORKS and list(examples(path.read_text(encoding="utf-8")))
+    ]
+
+
+def run_framework_page(name: str, folder: Path, env: Mapping[str, str]) -> None:
+    """Run the examples of the page about a framework, and compare what they print."""
+    for example in examples((FRAMEWORKS / name).read_text(encoding="utf-8")):
+        if example.language == "python":
+            printed = run_example(example, folder, env)
+            expected = without_varying_parts(example.output or "")
+            assert without_varying_parts(printed) == expected, name
 
 
 def examples(text: str) -> Iterator[Example]:

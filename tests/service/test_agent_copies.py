@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from agents import explained, rich_agent, rows
 from recollect import (
     AlreadyExists,
     BlockChange,
@@ -14,6 +13,7 @@ from recollect import (
     NotFound,
     TooLarge,
 )
+from stored_agents import explained, rich_agent, rows
 from support import FakeClock
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents import explained, rich_agent, rows, without_ids
 from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect
 from recollect.domain.change import ChangeEffects, ChangeKind
 from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.transcript import Voice
+from stored_agents import explained, rich_agent, rows, without_ids
 from support import FakeClock, open_memory
 
 

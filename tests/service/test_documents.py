@@ -63,23 +63,25 @@ def test_a_search_gives_the_best_of_a_namespace_and_always_as_many_as_were_asked
 
 
 def test_documents_are_listed_and_filtered(rec: LocalRecollect, clock: FakeClock) -> None:
-    for key, value in {"a": {"n": 1, "s": "x"}, "b": {"n": 2.5}, "c": {"s": "y"}, "d": 7}.items():
+    values: list[Any] = [{"n": 1, "s": "x"}, {"n": 2.5}, {"s": "y"}, 7, {"o": {"m": 2, "k": 1}}]
+    for key, value in zip("abcde", values, strict=True):
         rec.documents.put(ALICE, key, value)
         clock.advance(minutes=1)
     table: dict[str, tuple[dict[str, Any], str]] = {
-        "": ({}, "dcba"),
+        "": ({}, "edcba"),
         "equal": ({"n": 1}, "a"),
-        "not equal": ({"n": {"$ne": 1}}, "dcb"),
+        "not equal": ({"n": {"$ne": 1}}, "edcb"),
         "a range": ({"n": {"$gt": 0.5, "$lte": 2.5}}, "ba"),
         "texts": ({"s": {"$gte": "y"}}, "c"),
         "another type": ({"s": {"$lt": 5}}, ""),
         "two fields": ({"n": {"$gte": 1}, "s": {"$eq": "x"}}, "a"),
-        "an object": ({"n": {"m": 1}}, ""),
+        "not an object": ({"n": {"m": 1}}, ""),
+        "an object": ({"o": {"m": {"$gt": 1}}}, "e"),
     }
 
     for name, (conditions, expected) in table.items():
         assert keys(rec.documents.search(ALICE, filter=conditions)) == list(expected), name
-    assert keys(rec.documents.search(limit=2, offset=1)) == ["c", "b"]
+    assert keys(rec.documents.search(limit=2, offset=1)) == ["d", "c"]
     with pytest.raises(InvalidInput, match=r"unknown operator '\$in'"):
         rec.documents.search(filter={"n": {"$in": [1]}})
 

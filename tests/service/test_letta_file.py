@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents import rich_agent, rows
 from conftest import DATA
 from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect, Message
+from stored_agents import rich_agent, rows
 from support import START, FakeClock, open_memory
 
 SAMPLES = sorted((DATA / "agent_files").glob("*.af"))

@@ -106,6 +106,8 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
 def check_filter(conditions: Mapping[str, Any]) -> None:
     """Raise `InvalidInput` if a condition has an operator that is not known."""
     for name, condition in conditions.items():
+        if isinstance(condition, Mapping) and not _operators(condition):
+            check_filter(condition)
         unknown = _operators(condition).keys() - OPERATORS.keys()
         if unknown:
             raise InvalidInput(
@@ -118,7 +120,8 @@ def passes_filter(value: Any, conditions: Mapping[str, Any]) -> bool:
     """
     Return whether each condition holds for the field of its name.
 
-    A condition is a value that the field equals, or `{"$gt": 3}` with one or more operators.
+    A condition is a value that the field equals, `{"$gt": 3}` with one or more operators, or an
+    object with conditions for the fields of the field.
     """
     fields = value if isinstance(value, Mapping) else {}
     return all(_holds(fields.get(name), condition) for name, condition in conditions.items())
@@ -126,9 +129,11 @@ def passes_filter(value: Any, conditions: Mapping[str, Any]) -> bool:
 
 def _holds(value: Any, condition: Any) -> bool:
     operators = _operators(condition)
-    if not operators:
-        return bool(value == condition)
-    return all(OPERATORS[name](value, operand) for name, operand in operators.items())
+    if operators:
+        return all(OPERATORS[name](value, operand) for name, operand in operators.items())
+    if isinstance(condition, Mapping):
+        return isinstance(value, Mapping) and passes_filter(value, condition)
+    return bool(value == condition)
 
 
 def _operators(condition: Any) -> Mapping[str, Any]:

@@ -1,0 +1,24 @@
+"""
+Which package a test of an adapter needs.
+
+The frameworks are in constraints-frameworks.txt, not in constraints.txt. Where one is missing, its
+file is not collected; with REQUIRE_FRAMEWORKS=1, as in CI, that is an error.
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+FRAMEWORKS = {
+    "test_claude_agent_sdk.py": "claude_agent_sdk",
+    "test_langchain.py": "langchain_core",
+    "test_langgraph.py": "langgraph",
+    "test_openai_agents.py": "agents",
+    "test_pydantic_ai.py": "pydantic_ai",
+}
+
+
+def lacks_framework(path: Path) -> bool:
+    """Return whether a file tests an adapter whose framework is not installed."""
+    framework = FRAMEWORKS.get(path.name, "") if path.parent.name == "integrations" else ""
+    return bool(framework) and not os.environ.get("REQUIRE_FRAMEWORKS") and not find_spec(framework)
