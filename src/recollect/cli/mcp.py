@@ -1,6 +1,7 @@
 """The command `mcp`: serve MCP over standard input and output."""
 
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ import click
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import database, errors_in_one_line
 from recollect.config import load_settings
+from recollect.mcp.caller_scope import Caller
+from recollect.mcp.early_answers import answer_early, take_pipes
 from recollect.mcp.required_package import require_mcp_package
 
 PROFILES = ("recollect", "memory-graph", "chatgpt")
@@ -36,10 +39,6 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     """
     with errors_in_one_line():
         require_mcp_package()
-    # Importing the MCP package takes half a second; only this command needs it.
-    from recollect.mcp.caller_scope import Caller
-    from recollect.mcp.stdio_transport import serve_stdio
-
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
@@ -49,7 +48,14 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
     with errors_in_one_line(), LocalRecollect(load_settings(db=database(db))) as rec:
         rec.engine.viewer(**caller.read_scope)  # refuses an invalid project or agent now
-        serve_stdio(rec, caller, start_folder=None if project is not None else _current_folder())
+        start_folder = None if project is not None else _current_folder()
+        early = answer_early(take_pipes(), profile) if os.name == "posix" else None
+        if early is not None and early.has_ended:
+            return
+        # Importing the package takes half a second: the first requests are answered before it.
+        from recollect.mcp.stdio_transport import serve_stdio
+
+        serve_stdio(rec, caller, start_folder=start_folder, early=early)
 
 
 def _current_folder() -> Path | None:

@@ -5,9 +5,14 @@ The project is the configured one, else the client's folder (`workspace_folder`)
 messages go to standard output; logs go to standard error.
 """
 
+import json
 import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -19,6 +24,7 @@ from mcp_types.version import is_version_at_least
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.early_answers import EarlySession
 from recollect.mcp.elicitation import STATELESS_SINCE, RequestContext
 from recollect.mcp.mcp_server import create_mcp_server
 from recollect.mcp.workspace_folder import choose_workspace, workspaces_in_metadata
@@ -28,19 +34,75 @@ ROOTS_TIMEOUT_S = 5.0  # some clients never answer
 log = logging.getLogger(__name__)
 
 
-def serve_stdio(rec: LocalRecollect, caller: Caller, *, start_folder: Path | None) -> None:
-    """Serve *memory* to one client. *start_folder*: used if no project is configured."""
-    anyio.run(_serve, rec, caller, start_folder)
+def serve_stdio(
+    rec: LocalRecollect,
+    caller: Caller,
+    *,
+    start_folder: Path | None,
+    early: EarlySession | None = None,
+) -> None:
+    """
+    Serve *memory* to one client. *start_folder*: used if no project is configured.
+
+    *early* is the beginning of the session, if some of it was answered before this was loaded.
+    """
+    anyio.run(_serve, rec, caller, start_folder, early)
 
 
-async def _serve(rec: LocalRecollect, caller: Caller, here: Path | None) -> None:
+async def _serve(
+    rec: LocalRecollect, caller: Caller, here: Path | None, early: EarlySession | None
+) -> None:
     client = _StdioClient(caller, here)
     server = create_mcp_server(rec, client.caller)
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, client.forget_roots
     )
-    async with stdio_server() as (incoming, outgoing):
+    async with _pipes(early) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _pipes(early: EarlySession | None) -> AbstractAsyncContextManager[Any]:
+    if early is None:
+        return stdio_server()
+    # They are all that `stdio_server` uses of an asynchronous file.
+    stdin: Any = _LinesAgain(early.lines, early.pipes.incoming)
+    stdout: Any = _AnswersOnce(early.answered_id, early.pipes.outgoing)
+    return stdio_server(stdin, stdout)
+
+
+class _LinesAgain:
+    """The lines that were read already, then those that the client sends."""
+
+    def __init__(self, lines: Sequence[str], pipe: BinaryIO) -> None:
+        self._lines = lines
+        self._pipe = anyio.wrap_file(TextIOWrapper(pipe, encoding="utf-8", errors="replace"))
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        for line in self._lines:
+            yield line
+        async for line in self._pipe:
+            yield line
+
+
+class _AnswersOnce:
+    """The pipe to the client, without the answer to `initialize` that it has already."""
+
+    def __init__(self, answered_id: str | int | None, pipe: BinaryIO) -> None:
+        self._answered_id = answered_id
+        self._pipe = anyio.wrap_file(TextIOWrapper(pipe, encoding="utf-8"))
+
+    async def write(self, line: str) -> None:
+        """Send a message, unless it is that answer."""
+        if self._answered_id is not None:
+            message = json.loads(line)
+            if message.get("id") == self._answered_id and "result" in message:
+                self._answered_id = None
+                return
+        await self._pipe.write(line)
+
+    async def flush(self) -> None:
+        """Send what is buffered."""
+        await self._pipe.flush()
 
 
 class _StdioClient:
