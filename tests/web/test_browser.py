@@ -201,35 +201,103 @@ def test_the_count_is_live_while_an_agent_writes(
     expect(page.locator(".candidate")).to_have_count(2)
 
 
-def test_everything_works_without_javascript(
-    words_only: LocalRecollect, browser: Browser, served: PageServer
+def test_a_candidate_decided_in_two_tabs_is_decided_once(
+    words_only: LocalRecollect, visitor: Visit
 ) -> None:
     first, second = add_candidates(words_only, 2)
+    page, other = visitor.go("/ui/inbox"), visitor.tab("/ui/inbox")
+
+    other.keyboard.press("n")
+    expect(other.locator("[data-status]")).to_have_text("Rejected.")
+    expect(page.locator("nav [data-live=inbox]")).to_have_text("1")
+    page.bring_to_front()
+    page.keyboard.press("y")
+    expect(page.locator("[data-problem]")).to_contain_text("is archived")
+    page.reload()
+    expect(page.locator(".candidate")).to_have_count(1)
+    page.keyboard.press("y")
+    expect(page.get_by_role("heading", name="Inbox empty")).to_be_visible()
+
+    expect(page.locator("nav [data-live=inbox]")).to_be_hidden()
+    assert statuses(words_only, [first, second]) == [Status.ARCHIVED, Status.ACTIVE]
+
+
+def test_a_group_is_kept_with_one_button_and_what_was_said_is_kept_from_a_search(
+    words_only: LocalRecollect, visitor: Visit
+) -> None:
+    ids = add_candidates(words_only, 3)
+    talk = [{"role": "user", "content": "Thanks, the upload of the photos worked after lunch."}]
+    words_only.capture_session(talk, project="site")
+    words_only.drain()
+
+    page = visitor.go("/ui/inbox")
+    page.get_by_role("button", name="Keep these 3").click()
+    expect(page.get_by_role("heading", name="Inbox empty")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".candidate:not(.decided)")).to_have_count(3)
+    page = visitor.go("/ui/search?q=upload+of+photos")
+    page.get_by_role("button", name="Keep as a memory").click()
+    expect(page.get_by_role("status").first).to_contain_text("It is active now.")
+
+    assert statuses(words_only, ids) == [Status.INBOX] * 3
+    assert words_only.search("upload of photos", project="site")[0].memory.is_reviewed
+    assert visitor.problems == []
+
+
+def test_every_action_works_without_javascript(
+    words_only: LocalRecollect, browser: Browser, served: PageServer
+) -> None:
+    first, second, third, *group = add_candidates(words_only, 5)
     words_only.agents.create("coder")
     block = words_only.blocks.set("coder", "persona", "first")
+    words_only.blocks.set("coder", "human", "Name: Ada", by="agent", author="coder")
     guest = visit(browser, served, java_script_enabled=False)
 
-    page = guest.go("/ui/inbox")
-    page.locator(f"#m-{first}").get_by_role("button", name="Keep").click()
-    page.locator(f"#m-{second}").get_by_role("button", name="Reject").click()
-    page.get_by_role("button", name="Undo").click()
+    def press(path: str, name: str, within: str = "main") -> None:
+        guest.go(path).locator(within).get_by_role("button", name=name).first.click()
+
+    press("/ui/inbox", "Keep", f"#m-{first}")
+    press("/ui/inbox", "Reject", f"#m-{second}")
+    press("/ui/inbox", "Undo")
     assert statuses(words_only, [first, second]) == [Status.ACTIVE, Status.INBOX]
-    page.locator(f"#m-{second} input[type=checkbox]").check()
-    page.locator("#selected").get_by_role("button", name="Keep").click()
-    assert statuses(words_only, [second]) == [Status.ACTIVE]
+    guest.go("/ui/inbox").locator(f"#m-{second} input[type=checkbox]").check()
+    guest.page.locator("#selected").get_by_role("button", name="Keep").click()
+    press("/ui/inbox", "Later", f"#m-{third}")
+    expect(guest.page.locator(".candidate").last).to_have_attribute("id", f"m-{third}")
+    press("/ui/inbox", "Reject these 3")
+    assert statuses(words_only, [second, third, *group]) == [Status.ACTIVE, *[Status.ARCHIVED] * 3]
+
     page = guest.go(f"/ui/memories/{first}/edit")
     page.get_by_label("Text").fill("Edited without a script.")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edited without a script.")
+    address = page.url.removeprefix(served.url)
+    press(address, "Still true")
+    press(address, "Archive")
+    press(address, "Undo the last change")
+    edited = words_only.memories.get(address.rpartition("/")[2])
+    assert edited.status is Status.ACTIVE
+    words_only.link(edited.id, "contradicts", second)
+    press("/ui/conflicts", "Both are true")
+    expect(guest.page.get_by_text("No memories contradict each other.")).to_be_visible()
+
     page = guest.go(f"/ui/blocks/{block.id}")
     page.get_by_label("Text").fill("second")
     page.get_by_role("button", name="Show the difference").click()
     expect(page.locator(".diff .plus").first).to_have_text("+second")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".notice").first).to_contain_text("Saved as version")
-    page = guest.go(f"/ui/memories/{second}/forget")
-    page.get_by_role("button", name="Forget it everywhere").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Forgotten")
+    press(f"/ui/blocks/{block.id}", "Restore version 2")
+    assert words_only.blocks.get(None, block.id).value == "first"
+    press("/ui/agents", "Accept")
+    assert words_only.blocks.proposals() == []
+    press("/ui/health", "Check the file")
+    expect(guest.page.get_by_text("0 problems")).to_be_visible()
+    guest.go("/ui/settings").get_by_label("Theme").select_option("dark")
+    guest.page.get_by_role("button", name="Save").click()
+    expect(guest.page.locator("html")).to_have_attribute("data-theme", "dark")
+    press(f"/ui/memories/{second}/forget", "Forget it everywhere")
+    expect(guest.page.get_by_role("heading", level=1)).to_have_text("Forgotten")
 
     assert guest.problems == []
     guest.context.close()

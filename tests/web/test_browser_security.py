@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 
 from browser_pages import PageServer, chromium, serve_pages, visit
 from recollect import LocalRecollect
+from recollect.domain.limits import MAX_CONTENT
 from web_pages import add_candidates
 
 pytestmark = pytest.mark.door
@@ -56,7 +57,7 @@ HOSTILE = [
     "zero\u200bwidth\ufeff joiner \U000e0041",
     "\x1b[2J\x1b]0;title\x07",
     "quote “The port is 8080.” — said the user (not)",
-    "x" * 100_000,
+    "x" * MAX_CONTENT,  # a line of 1 MB
 ]
 
 
@@ -159,13 +160,18 @@ def test_hostile_text_executes_nothing_and_is_shown_as_text(
 
     paths = ["/ui/", "/ui/inbox", "/ui/memories", "/ui/memories?page=2", "/ui/timeline"]
     paths += ["/ui/projects", f"/ui/blocks/{block.id}", "/ui/search?q=script+window+hacked"]
-    paths += [f"/ui/memories/{memory.id}" for memory in active[::8]]
-    paths += [f"/ui/memories/{memory.id}/edit" for memory in active[17:20]]
+    paths += [f"/ui/memories/{memory.id}" for memory in [*active[::8], active[-1]]]
+    paths += [f"/ui/memories/{memory.id}/edit" for memory in [*active[17:20], active[-1]]]
+    paths += [f"/ui/inbox?after={memory_id}" for memory_id in words_only.inbox.order()[11::12]]
+    shown = ""
     for path in paths:
         page = guest.go(path)
         assert page.evaluate("window.hacked") is None, path
         assert guest.problems == [], path
-    assert "<script>window.hacked=1</script>" in guest.go("/ui/inbox").inner_text("main")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        shown += page.inner_text("main")
+    for text in HOSTILE[:30]:
+        assert text in shown
     guest.context.close()
 
 

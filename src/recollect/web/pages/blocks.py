@@ -24,6 +24,8 @@ def show_block(request: PageRequest) -> Response:
 def save(request: PageRequest) -> Response:
     """Save the text, or show first what would change."""
     block = request.rec.blocks.get(None, request.path("block"))
+    if not request.form_has("value"):  # only half of the form arrived: this would empty the block
+        raise InvalidInput("the form has no text; load the page again")
     text = request.value("value")
     version = _version(request)
     if request.value("action") == "preview":
