@@ -150,7 +150,8 @@ class SqliteStore:
         return in_same_folder and path.name.startswith(self._path.name)
 
     def size_bytes(self) -> int:
-        return self._path.stat().st_size
+        wal = self._path.with_name(f"{self._path.name}-wal")  # what is written and not moved yet
+        return self._path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
 
     @property
     def is_encrypted(self) -> bool:

@@ -104,10 +104,10 @@ SELECT id FROM memories WHERE status = :status ORDER BY id;
 SELECT confirmed_at, id FROM memories WHERE status = 'active' AND type = :type AND confirmed_at < :since
  ORDER BY confirmed_at, id LIMIT :limit;
 
--- count_extracted: what the engine extracted, and what a person rejected of it
+-- count_extracted: what the engine proposed, and what a person rejected of it
 SELECT count(*), coalesce(sum(status = 'archived' AND EXISTS (
          SELECT 1 FROM memory_changes c WHERE c.memory_id = m.id AND c.kind = 'rejected')), 0)
-  FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode';
+  FROM memories m WHERE source_kind <> 'manual' AND type <> 'episode' AND status <> 'stated';
 
 -- contents: of some ids, given as a JSON list
 SELECT m.id, m.content FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value;
