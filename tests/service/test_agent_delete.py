@@ -23,7 +23,7 @@ def rows(path: Path) -> Iterator[tuple[str, str]]:
     tables = [
         name
         for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        if not name.startswith("sqlite_")
+        if not name.startswith("sqlite_") and name != "tombstones"  # which hold ids only
     ]
     for table in tables:
         for row in db.execute(f"SELECT * FROM {table}"):

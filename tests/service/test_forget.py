@@ -12,10 +12,15 @@ SECRET = "quetzalcoatl"
 
 
 def traces(path: Path, word: str) -> list[str]:
-    """Return every table and column in which *word* occurs, in any case."""
+    """
+    Return every table and column in which *word* occurs, in any case.
+
+    A tombstone has the id of what was forgotten, so that no import brings it back.
+    """
     db = apsw.Connection(str(path))
     traces = []
-    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    tables = [row[0] for row in names if row[0] != "tombstones"]
     for table in tables:
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         for column in columns:

@@ -158,7 +158,7 @@ def test_imported_memories_join_the_project_of_the_same_name(
         assert verified.ok, verified.problems
 
 
-def test_a_row_that_differs_here_stays_and_is_reported(rec: LocalRecollect, tmp_path: Path) -> None:
+def test_an_older_state_of_a_memory_changes_nothing(rec: LocalRecollect, tmp_path: Path) -> None:
     kept = rec.ingest("a candidate", status="inbox")
     exported = tmp_path / "e.jsonl"
     rec.export(exported)
@@ -166,7 +166,8 @@ def test_a_row_that_differs_here_stays_and_is_reported(rec: LocalRecollect, tmp_
 
     imported = rec.import_(exported)
 
-    assert any(kept.id in conflict for conflict in imported.conflicts)
+    assert imported.conflicts == ()
+    assert imported.merged == {}
     assert rec.memories.get(kept.id).status == "active"
 
 
@@ -339,7 +340,7 @@ def test_two_repos_of_one_name_and_different_remotes_stay_separate(
     assert repos == 2
 
 
-def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
+def test_a_later_state_of_a_memory_is_taken_over_with_its_history(
     rec: LocalRecollect, tmp_path: Path
 ) -> None:
     kept = rec.ingest("a candidate", status="inbox")
@@ -353,8 +354,9 @@ def test_a_memory_that_stays_as_it_is_keeps_its_own_history(
         other.import_(after, trust=True)
         explained = other.explain(kept.id)
 
-    assert explained.memory.status == "inbox"  # type: ignore[union-attr]
-    assert [change.after for change in explained.changes] == ["inbox"]  # type: ignore[union-attr]
+    assert explained.memory.status == "active"  # type: ignore[union-attr]
+    changes = [change.after for change in explained.changes]  # type: ignore[union-attr]
+    assert changes == ["inbox", "active"]
 
 
 @pytest.mark.parametrize("at", [30, 80, 150, 220])

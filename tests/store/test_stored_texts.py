@@ -24,7 +24,7 @@ model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_f
 repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
 requests.fingerprint conversations.key documents.namespace documents.key models.name shelves.kind
-shelves.scope retrievals.verb
+shelves.scope retrievals.verb tombstones.kind tombstones.sha256
 """
 # Columns that go with their memory, or that `forget` handles by itself.
 _HANDLED = """

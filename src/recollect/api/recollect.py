@@ -303,10 +303,11 @@ class Recollect(Noun):
 
     def import_(self, path: FilePath, *, trust: bool = False) -> Imported:
         """
-        Add what is in an exported file; existing rows stay as they are.
+        Add what is in an exported file, and merge memories and blocks that are here.
 
         An export that this store wrote is imported as it is. Of any other file the memories and
-        blocks become candidates in the inbox, unless you *trust* it.
+        blocks become candidates in the inbox, unless you *trust* it. What only one side changed
+        is taken over, what was deleted there is deleted here; `conflicts` names what waits for you.
         """
         request = requests.ImportRequest.of({"trust": trust})
         return self._transport.upload(request, file_path(path))

@@ -69,7 +69,11 @@ def import_() -> None:
 @with_new_store
 def from_file(rec: LocalRecollect, *, path: Path, trust: bool) -> Output:
     """
-    Add what is in an export file; existing rows stay as they are.
+    Add what is in an export file, and merge memories and blocks that are here.
+
+    What only one side changed is taken over. If two decisions disagree, the memory goes back to the
+    inbox; of two edits of the same lines of a block, the other is a proposal. What was deleted
+    there is deleted here.
 
     An export that this store wrote is imported as it is. Of any other file the memories and blocks
     become candidates in the inbox, redacted, and nothing else is imported; --trust imports it as it
@@ -80,6 +84,10 @@ def from_file(rec: LocalRecollect, *, path: Path, trust: bool) -> Output:
 
     def lines() -> Iterator[str]:
         yield f"Added {counts(imported.added) or 'nothing'}; {imported.unchanged} rows existed."
+        if imported.merged or imported.deleted:
+            deleted = f"; deleted {counts(imported.deleted)}" * bool(imported.deleted)
+            merged = counts(imported.merged) or "nothing"
+            yield f"Changed {merged}{deleted}, as on the other machine."
         if not imported.trusted:
             yield (
                 "[yellow]This store did not write the file, so what it says waits in the inbox; "

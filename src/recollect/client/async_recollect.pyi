@@ -1297,7 +1297,7 @@ class AsyncRecollect:
         """Write the whole store to one file (`.gz` compresses); return the number of rows."""
 
     async def import_(self, path: FilePath, *, trust: bool = False) -> Imported:
-        """Add what is in an exported file; existing rows stay as they are."""
+        """Add what is in an exported file, and merge memories and blocks that are here."""
 
     async def drain(self) -> int:
         """Run every job that is due and embed what is pending; return how many steps that took."""

@@ -51,6 +51,8 @@ class Imported:
 
     added: Mapping[str, int]
     unchanged: int
+    merged: Mapping[str, int] = field(default_factory=dict)  # existing records that changed
+    deleted: Mapping[str, int] = field(default_factory=dict)  # because they were deleted there
     conflicts: tuple[str, ...] = ()
     trusted: bool = True  # False: only candidates were added, and they wait in the inbox
     left_out: Mapping[str, int] = field(default_factory=dict)  # rows of a file that is not trusted

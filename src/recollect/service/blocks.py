@@ -13,6 +13,7 @@ from recollect.domain import limits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import Block, BlockAuthor, Edit
 from recollect.domain.scope import Owner, Scope
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.errors import AlreadyExists, BlockConflict, BlockReadOnly, InvalidInput, NotFound
 from recollect.service import block_lookup as lookup
 from recollect.service import block_proposals as proposals
@@ -274,6 +275,8 @@ def delete_block(services: Services, request: requests.DeleteBlockRequest) -> Bl
     def write(tables: Tables) -> Block:
         block = lookup.requested_block(tables, request)
         tables.blocks.delete(block)
+        now = services.clock.now()
+        tables.tombstones.add(Tombstone(kind=DeletedKind.BLOCK, id=block.id, deleted_at=now))
         return block
 
     return _announce(services, services.store.write(write))

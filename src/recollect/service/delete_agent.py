@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from recollect.domain.agent import AgentReceipt
 from recollect.domain.scope import Owner, Scope
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.service.agents import require_agent
 from recollect.service.delete_conversation import begin_deletion, delete_rows_in_steps
 from recollect.service.erase_deleted import request_erasure
@@ -93,5 +94,7 @@ def _delete(
     for owner in (Owner(Scope.AGENT, agent.id), *owners):
         drop_partitions(tables, owner)
     removed.update(tables.agents.delete(agent.id))
+    now = services.clock.now()
+    tables.tombstones.add(Tombstone(kind=DeletedKind.AGENT, id=agent.id, deleted_at=now))
     tables.skills.drop_unused()
     tables.files.drop_unopened()

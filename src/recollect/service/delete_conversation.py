@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from recollect.clock import Clock
 from recollect.domain.conversation import ConversationReceipt
 from recollect.domain.scope import Owner, Scope
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.service.block_lookup import require_conversation
 from recollect.service.erase_deleted import request_erasure
@@ -87,6 +88,11 @@ def begin_deletion(tables: Tables, conversation_id: str, services: Services) -> 
     now = services.clock.now()
     tables.unfinished_work.add(
         UnfinishedWork(kind=WorkKind.DELETE_CONVERSATION, subject=conversation.id, started_at=now)
+    )
+    kind = DeletedKind.CONVERSATION
+    tables.tombstones.add(
+        Tombstone(kind=kind, id=conversation.id, deleted_at=now),
+        *(Tombstone(kind=DeletedKind.BLOCK, id=block.id, deleted_at=now) for block in blocks),
     )
     tables.conversations.release_key(conversation.id)
     request_erasure(tables, services.clock)

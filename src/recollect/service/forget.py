@@ -16,6 +16,7 @@ from recollect.domain.maintenance import Receipt
 from recollect.domain.memory import Memory
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.source import Source, SourceKind
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.service.erase_deleted import finish_erasure, request_erasure
 from recollect.service.forget_plan import ForgetPlan, has_words, plan_forgetting, without_words
 from recollect.service.forget_sources import BLANKED, blank_spans, occurrences
@@ -92,10 +93,16 @@ def forget_memory(
         linked.update((effects.caused_by, *effects.superseded, *effects.merged))
     tables.memories.remove_id_from_history(memory.id, sorted(linked - {memory.id, ""}))
     removed = Counter(tables.memories.delete(memory.id))
+    now = clock.now()
+    tables.tombstones.add(Tombstone(kind=DeletedKind.MEMORY, id=memory.id, deleted_at=now))
     remaining = []
     for source in sources:
         if not tables.sources.evidence_in(source.id) and source.kind is SourceKind.MANUAL:
             tables.sources.delete(source.id)  # it was written for this memory alone
+            kind = DeletedKind.SOURCE
+            tables.tombstones.add(
+                Tombstone(kind=kind, id=source.id, sha256=source.sha256, deleted_at=now)
+            )
             removed["sources"] += 1
             continue
         spans = _spans_of(memory, source, words)

@@ -12,8 +12,10 @@ is a file that the caller trusts; of any other only candidates are imported (unt
 import gzip
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -28,6 +30,7 @@ from recollect.service.export_reader import (
     checksum_of,
     read_export_rows,
 )
+from recollect.service.honour_deletions import honour_deletions
 from recollect.service.services import Services
 from recollect.service.untrusted_import import import_as_candidates
 from recollect.wire.requests.recollect import ExportRequest, ImportRequest
@@ -82,7 +85,7 @@ def export_to(services: Services, file: BinaryFile) -> int:
 
 
 def import_(services: Services, request: ImportRequest, path: Path) -> Imported:
-    """Add the rows of an export; what is here already stays as it is."""
+    """Add the rows of an export, merge what is here already, and delete what was deleted there."""
     file = services.store.file
     decrypt = None if file is None else file.read_encrypted
     checksum = checksum_of(path, decrypt)
@@ -90,7 +93,13 @@ def import_(services: Services, request: ImportRequest, path: Path) -> Imported:
         kind=WorkKind.IMPORT, subject=checksum, detail=str(path), started_at=services.clock.now()
     )
     if request.trust or _is_own_export(services, checksum):
-        return services.store.import_rows(read_export_rows(path, TRUSTED, decrypt), work)
+        deleted: Counter[str] = Counter()
+        imported = services.store.import_rows(
+            read_export_rows(path, TRUSTED, decrypt),
+            work,
+            honour_deletions=lambda: deleted.update(honour_deletions(services)),
+        )
+        return replace(imported, deleted=deleted)
     first_reading = read_export_rows(path, UNTRUSTED, decrypt)
     rows = read_export_rows(path, UNTRUSTED, decrypt)
     return import_as_candidates(services, first_reading, rows, work)

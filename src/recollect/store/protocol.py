@@ -35,6 +35,7 @@ from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
+from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.search_index import SearchIndex
 
@@ -61,6 +62,7 @@ class Tables:
     retrievals: RetrievalRepository
     idempotency_keys: IdempotencyKeyRepository
     unfinished_work: UnfinishedWorkRepository
+    tombstones: TombstoneRepository
     texts: StoredTextRepository
     search_index: SearchIndex
     embeddings: EmbeddingRepository
@@ -160,9 +162,17 @@ class Store(Protocol):
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield every canonical row, in an order in which they can be imported."""
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
+    def import_rows(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        work: UnfinishedWork,
+        *,
+        honour_deletions: Callable[[], None] | None = None,
+    ) -> Imported:
         """
-        Add exported rows; existing rows stay as they are.
+        Add exported rows, and merge memories and blocks that are here with the imported ones.
+
+        *honour_deletions* is called when the tombstones are stored, before anything else is.
 
         All rows are validated before the first is written, and then written in bounded steps. Until
         the last step *work* is listed as unfinished; the same rows again continue it.

@@ -2,8 +2,10 @@
 
 from datetime import timedelta
 
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Store, Tables
+from store_records import Keep
 from support import START
 
 
@@ -25,6 +27,23 @@ def test_a_key_is_claimed_once_until_it_is_pruned(store: Store) -> None:
     with store.read() as tables:
         assert tables.idempotency_keys.fingerprint("k1") is None
         assert tables.idempotency_keys.fingerprint("k2") == "other"
+
+
+def test_a_deletion_is_recorded_once_and_waits_while_the_record_is_here(
+    store: Store, keep: Keep
+) -> None:
+    kept = keep("deleted on another machine")
+    memory = Tombstone(kind=DeletedKind.MEMORY, id=kept.id, deleted_at=START)
+    source = Tombstone(kind=DeletedKind.SOURCE, id="s", sha256="abc", deleted_at=START)
+    again = Tombstone(kind=DeletedKind.SOURCE, id="s", deleted_at=START + timedelta(days=1))
+    store.write(lambda tables: tables.tombstones.add(memory, source, again))
+
+    with store.read() as tables:
+        assert tables.tombstones.all() == [memory, source]
+        assert tables.tombstones.still_here() == [memory]
+    store.write(lambda tables: tables.memories.delete(kept.id))
+    with store.read() as tables:
+        assert tables.tombstones.still_here() == []
 
 
 def test_work_is_unfinished_until_it_is_removed(store: Store) -> None:

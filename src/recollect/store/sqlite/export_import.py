@@ -9,25 +9,21 @@ not exported.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
 from typing import Any
 
 import apsw
 
-from recollect.clock import from_micros
+from recollect.clock import Clock, SystemClock, from_micros
 from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
-from recollect.store.bounded_steps import StepBudget
-from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite import retrieval_export
 from recollect.store.sqlite.row_conversion import parse_dates, parse_effects, parse_flags, to_json
-from recollect.store.sqlite.sqlite_connection import SqliteConnection
-from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.
 _TABLES_TEXT = """
+tombstones
 projects project_links repos agents blocks agent_blocks block_history block_proposals conversations
 summaries messages pins runs run_calls sources ingestion_events jobs model_calls evidence memories
 unsettled memory_tags memory_changes memory_links views skills agent_skills files agent_files
@@ -90,6 +86,9 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
     "run_calls": "conversation_id",
 }
 
+# References that may be empty, but without which the row is not shown to anybody.
+_OWNED_BY = frozenset({("conversations", "agent_id"), ("memories", "agent_id")})
+
 MAX_CONFLICTS = 1_000  # reported of one import
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 
@@ -121,38 +120,13 @@ def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
-def import_records(
-    word_index: SqliteWordIndex,
-    importer: "RowImporter",
-    records: Iterator[list[ImportedRow]],
-    budget: StepBudget,
-) -> bool:
-    """Add records until the budget is used; return whether there are none left."""
-    items = IndexedItemReader(SqliteConnection(importer.db), word_index)
-    while batch := list(islice(records, RECORDS_AT_ONCE)):
-        for row in chain.from_iterable(batch):
-            budget.spend(chars=sum(len(value) for value in row.values() if isinstance(value, str)))
-            table = row["table"]
-            try:
-                importer.add(row)
-            except (apsw.ConstraintError, ValueError) as error:
-                raise ImportRefused(
-                    f"a row of {table} does not fit into this store: {error}. The rows before it "
-                    "were imported; importing the file again continues there"
-                ) from error
-        for kind, ids in importer.take_new_items().items():
-            for item in items.with_ids(kind, ids):
-                word_index.add(kind, item.owner, item.id, item.text)
-        if budget.is_exhausted:
-            return False
-    return True
-
-
 class RowImporter:
     """The state of one import: rows added, rows that exist, and the ids that were mapped."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, clock: Clock | None = None) -> None:
         self.db = db
+        self.clock = clock or SystemClock()
+        self.now = self.clock.now()
         self._columns = {name: columns_of(db, name) for name in TABLES}
         self._keys = {name: primary_key_of(db, name) for name in TABLES}
         self._ids: dict[str, str] = {}
@@ -161,6 +135,37 @@ class RowImporter:
         self.conflicts: list[str] = []
         self._new_items: dict[ItemKind, list[str]] = {}
         self._unchanged_ids: set[str] = set()
+        self.merged: dict[str, int] = {}
+        self._rivals: list[tuple[str, str]] = []
+        self._required = {name: _required_columns(db, name) for name in TABLES}
+        self._deleted_ids: set[str] = set()
+        self._deleted_hashes: dict[str, int] = {}
+        for deleted_id, sha256, at in db.execute("SELECT id, sha256, deleted_at FROM tombstones"):
+            self._add_tombstone(deleted_id, sha256, at)
+
+    def _add_tombstone(self, deleted_id: str, sha256: str, deleted_at: int) -> None:
+        self._deleted_ids.add(deleted_id)
+        if sha256:
+            self._deleted_hashes[sha256] = deleted_at
+
+    def take_rivals(self) -> list[tuple[str, str]]:
+        """Return each new memory that became contradicted, with the active one of its fact."""
+        rivals, self._rivals = self._rivals, []
+        return rivals
+
+    def count_merged(self, table: str) -> None:
+        """Count a record that was here and changed."""
+        self.merged[table] = self.merged.get(table, 0) + 1
+
+    def is_deleted(self, row: ImportedRow) -> bool:
+        """Return whether a person deleted the record of *row*, or its source, before."""
+        if row.get("id") in self._deleted_ids:
+            return True
+        deleted_at = self._deleted_hashes.get(row.get("sha256") or "")
+        if row.get("table") != "sources" or deleted_at is None or row["captured_at"] > deleted_at:
+            return False
+        self._deleted_ids.add(row["id"])
+        return True
 
     def take_new_items(self) -> Mapping[ItemKind, Sequence[str]]:
         """Return the ids of the added records that are to be indexed, each once."""
@@ -188,6 +193,10 @@ class RowImporter:
         for column, value in row.items():
             if column.endswith("_id") and isinstance(value, str):
                 row[column] = self._ids.get(value, value)
+        if table == "tombstones":
+            return self._add_deletion(row)
+        if self._refers_to_deleted(table, row):
+            return False
         if table == "jobs":
             row["payload"] = self._map_payload_ids(row["payload"])
         parent_id = row.get(_PARENT_COLUMN.get(table, ""))
@@ -208,7 +217,30 @@ class RowImporter:
         self.added[table] = self.added.get(table, 0) + 1
         return True
 
-    def _report(self, conflict: str) -> None:
+    def _add_deletion(self, row: ImportedRow) -> bool:
+        """Store what was deleted on the other machine; the first record of it counts."""
+        self._add_tombstone(row["id"], row["sha256"], row["deleted_at"])
+        if self._find("tombstones", self._keys["tombstones"], row) is not None:
+            self.unchanged += 1
+            return False
+        self._insert("tombstones", row)
+        return True
+
+    def _refers_to_deleted(self, table: str, row: ImportedRow) -> bool:
+        """Return whether *row* belongs to what a person deleted; remove references that may be."""
+        if self.is_deleted({"table": table, **row}):
+            self.unchanged += 1
+            return True
+        for column, value in row.items():
+            if column.endswith("_id") and value in self._deleted_ids:
+                if column in self._required[table] or (table, column) in _OWNED_BY:
+                    self.unchanged += 1
+                    return True
+                row[column] = None
+        return False
+
+    def report(self, conflict: str) -> None:
+        """Add a line for the person who imports."""
         if len(self.conflicts) == MAX_CONFLICTS:
             self.conflicts.append("and more conflicts, which are not listed")
         elif len(self.conflicts) < MAX_CONFLICTS:
@@ -236,7 +268,7 @@ class RowImporter:
         if existing is not None:
             if any(existing[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
-                self._report(f"{table} {key}: differs here, kept as it was")
+                self.report(f"{table} {key}: differs here, kept as it was")
                 if table in ("memories", "blocks"):
                     self._unchanged_ids.add(row["id"])
             self.unchanged += 1
@@ -259,14 +291,14 @@ class RowImporter:
         if table == "blocks":
             self._unchanged_ids.add(existing["id"])
         if table == "agent_blocks":
-            self._report(f"block {row.get('label')}: the agent has one of that label here")
+            self.report(f"block {row.get('label')}: the agent has one of that label here")
         elif table in _COMPARED_TABLES:
             name = row.get("name") or row.get("label") or row.get("path") or row.get("key")
             ignored = {"id", "created_at", "updated_at"}
             differing = sorted(c for c in row if c not in ignored and existing[c] != row[c])
             if differing:
                 columns = ", ".join(differing)
-                self._report(f"{table} {name}: differs here in {columns}, kept as it was")
+                self.report(f"{table} {name}: differs here in {columns}, kept as it was")
 
     def _find(self, table: str, columns: tuple[str, ...], row: ImportedRow) -> ImportedRow | None:
         where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
@@ -282,7 +314,8 @@ class RowImporter:
         other = self._find("memories", ("key", "status", *_OWNER_COLUMNS), row)
         if other is not None:
             row["status"] = "contradicted"
-            self._report(
+            self._rivals.append((row["id"], other["id"]))
+            self.report(
                 f"memories {row['id']}: the fact {row['key']!r} has another value here; "
                 "imported as contradicted"
             )
@@ -292,7 +325,7 @@ class RowImporter:
         sql = "SELECT 1 FROM runs WHERE conversation_id = ? AND state <> 'ended'"
         if row["state"] != "ended" and self.db.execute(sql, (row["conversation_id"],)).get:
             row |= {"state": "ended", "stop_reason": "cancelled"}
-            self._report(f"runs {row['id']}: its conversation has an open run here; kept as ended")
+            self.report(f"runs {row['id']}: its conversation has an open run here; kept as ended")
 
     def _avoid_used_position(self, row: ImportedRow) -> None:
         """Move an imported message whose position is used to the end of its conversation."""
@@ -300,7 +333,7 @@ class RowImporter:
             return
         sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
         position = self.db.execute(sql, (row["conversation_id"],)).get
-        self._report(
+        self.report(
             f"messages {row['id']}: position {row['position']} is taken here; kept at {position}"
         )
         row["position"] = position
@@ -334,6 +367,10 @@ def check_row(table: str, row: ImportedRow) -> None:
         parse_dates(row.get("dates", "[]"))
     if table == "memory_changes" and "effects" in row:
         parse_effects(row["effects"])  # raises if it is not what `undo` relies on
+
+
+def _required_columns(db: apsw.Connection, table: str) -> frozenset[str]:
+    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[3])
 
 
 def columns_of(db: apsw.Connection, table: str) -> list[str]:

@@ -15,7 +15,9 @@ from typing import Any
 
 import apsw
 
+from recollect.domain.tombstone import Tombstone
 from recollect.errors import ImportRefused
+from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.sqlite.encryption import apply_key
 from recollect.store.sqlite.export_import import (
     TABLES,
@@ -25,6 +27,7 @@ from recollect.store.sqlite.export_import import (
     primary_key_of,
 )
 from recollect.store.sqlite.migrate import known_migrations
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.store_key import StoreKey
 
 # Rows that enter the store in one transaction with their record: a column that names the record,
@@ -74,6 +77,10 @@ class StagedRows:
         """Yield the rows in an order in which they can be added, those of one record together."""
         for table in _RECORD_TABLES:
             yield from self._records_of(table)
+
+    def tombstones(self) -> list[Tombstone]:
+        """Return what was deleted on the machine that wrote the rows."""
+        return TombstoneRepository(SqliteConnection(self._db)).all()
 
     def _records_of(self, table: str) -> Iterator[list[ImportedRow]]:
         origin, order = f"{table} t", self._order[table]

@@ -50,6 +50,7 @@ from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
+from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.connection import (
@@ -64,8 +65,9 @@ from recollect.store.sqlite.encrypted_file import (
     write_encrypted,
 )
 from recollect.store.sqlite.encryption import find_key
-from recollect.store.sqlite.export_import import RowImporter, import_records
+from recollect.store.sqlite.export_import import RowImporter
 from recollect.store.sqlite.export_upgrade import upgrade_rows
+from recollect.store.sqlite.merge_records import import_records
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
 from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
@@ -265,15 +267,24 @@ class SqliteStore:
         with self.read() as tables:
             yield from export_import.export_rows(tables.db)
 
-    def import_rows(self, rows: Iterable[Mapping[str, Any]], work: UnfinishedWork) -> Imported:
+    def import_rows(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        work: UnfinishedWork,
+        *,
+        honour_deletions: Callable[[], None] | None = None,
+    ) -> Imported:
         self._check_writable()
         with StagedRows(upgrade_rows(rows), is_encrypted=self.is_encrypted) as staged:
-            importer = RowImporter(self._tables.db)
+            self.write(lambda tables: tables.tombstones.add(*staged.tombstones()))
+            if honour_deletions is not None:
+                honour_deletions()
+            importer = RowImporter(self._tables.db, self._clock)
             records = staged.records()
 
             def step(tables: Tables, budget: StepBudget) -> bool:
                 tables.unfinished_work.add(work)
-                if not import_records(self._tables.word_index, importer, records, budget):
+                if not import_records(tables, self._tables.word_index, importer, records, budget):
                     return True
                 tables.unfinished_work.remove(work.kind, work.subject)
                 return False
@@ -281,7 +292,10 @@ class SqliteStore:
             run_in_steps(self, step)
         conflicts = [*staged.conflicts, *importer.conflicts]
         return Imported(
-            added=importer.added, unchanged=importer.unchanged, conflicts=tuple(conflicts)
+            added=importer.added,
+            unchanged=importer.unchanged,
+            merged=importer.merged,
+            conflicts=tuple(conflicts),
         )
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
@@ -452,6 +466,7 @@ class SqliteStore:
             retrievals=RetrievalRepository(connection),
             idempotency_keys=IdempotencyKeyRepository(connection),
             unfinished_work=UnfinishedWorkRepository(connection),
+            tombstones=TombstoneRepository(connection),
             texts=StoredTextRepository(connection, word_index, items),
             word_index=word_index,
             search_index=SqliteSearchIndex(db, word_index, vectors),

@@ -1,0 +1,25 @@
+"""A tombstone: the record that a person deleted something. It holds ids and hashes, never words."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class DeletedKind(StrEnum):
+    """What was deleted."""
+
+    MEMORY = "memory"
+    SOURCE = "source"
+    CONVERSATION = "conversation"
+    BLOCK = "block"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tombstone:
+    """One thing that a person deleted, and when."""
+
+    kind: DeletedKind
+    id: str
+    sha256: str = ""  # of a source
+    deleted_at: datetime
