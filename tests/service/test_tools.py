@@ -1,6 +1,10 @@
 """The tools of an agent, under the names Letta gave them, done in the agent's name."""
 
+import json
+from typing import Any
+
 import pytest
+from jsonschema import Draft202012Validator
 
 from recollect import BlockReadOnly, InvalidInput, LocalRecollect, TooLarge
 
@@ -76,3 +80,42 @@ def test_a_search_of_the_past_counts_sessions_from_the_present_one(coder: LocalR
     response = tools.conversation_search("what did we say of the zebra in the last session?")
 
     assert response["results"][0]["content"] == "zebra of the first session"
+
+
+def test_every_form_of_the_schemas_describes_the_same_tools(coder: LocalRecollect) -> None:
+    tools = coder.agents.tools("coder")
+    openai = [tool["function"] for tool in tools.schemas()]
+    keys = {"openai": "parameters", "responses": "parameters"}
+    keys |= {"anthropic": "input_schema", "mcp": "inputSchema"}
+
+    for form, key in keys.items():
+        described = tools.schemas(form)
+        if form == "openai":
+            described = openai
+        assert [tool["name"] for tool in described] == list(tools.NAMES), form
+        assert [tool["description"] for tool in described] == [t["description"] for t in openai]
+        for tool in described:
+            Draft202012Validator.check_schema(tool[key])
+            assert all(field.get("description") for field in tool[key]["properties"].values()), tool
+    with pytest.raises(InvalidInput, match="use one of openai, responses, anthropic, mcp"):
+        tools.schemas("gemini")
+
+
+def test_a_tool_is_called_by_its_name_with_what_a_model_sends(coder: LocalRecollect) -> None:
+    tools = coder.agents.tools("coder")
+
+    arguments = '{"label": "persona", "content": "I am terse."}'
+    assert tools.call("core_memory_append", arguments) == "I am terse."
+    assert tools.call("archival_memory_insert", {"content": "Bern is the capital."})
+    answer = json.loads(tools.call("archival_memory_search", {"query": "capital", "top_k": 3}))
+    assert answer["results"][0]["content"] == "Bern is the capital."
+    table: dict[str, tuple[str, Any]] = {
+        "there is no tool 'schemas'": ("schemas", {}),
+        "are not JSON": ("core_memory_append", "{"),
+        "must be an object": ("core_memory_append", "[1]"),
+        "content: Field required": ("core_memory_append", {"label": "persona"}),
+        "Extra inputs": ("memory_rethink", {"label": "persona", "new_memory": "x", "y": 1}),
+    }
+    for message, (name, bad) in table.items():
+        with pytest.raises(InvalidInput, match=message):
+            tools.call(name, bad)

@@ -9,7 +9,8 @@ so. With `trusted=True` it is applied, and marked as the agent's words.
 Docstrings are read by models: `schemas` returns them with the parameters as JSON schemas.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from recollect.api.archive import Archive
@@ -19,7 +20,37 @@ from recollect.api.conversations import Conversations
 from recollect.api.files import Files
 from recollect.api.noun import Transport
 from recollect.domain.block import Block, proposal_note
+from recollect.errors import InvalidInput
 from recollect.wire.function_schema import FunctionSchema
+from recollect.wire.to_json import to_json
+
+_FORMS: Mapping[str, Callable[[FunctionSchema], dict[str, Any]]] = {
+    "openai": lambda function: {
+        "type": "function",
+        "function": {
+            "name": function.name,
+            "description": function.description,
+            "parameters": function.parameters,
+        },
+    },
+    "responses": lambda function: {
+        "type": "function",
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.parameters,
+        "strict": False,  # a strict schema has no optional parameters
+    },
+    "anthropic": lambda function: {
+        "name": function.name,
+        "description": function.description,
+        "input_schema": function.parameters,
+    },
+    "mcp": lambda function: {
+        "name": function.name,
+        "description": function.description,
+        "inputSchema": function.parameters,
+    },
+}
 
 
 class AgentTools:
@@ -60,20 +91,35 @@ class AgentTools:
         place: dict[str, Any] = {"project": project, "conversation": conversation}
         self._edit = {**place, "by": "agent"}
 
-    def schemas(self) -> list[dict[str, Any]]:
-        """Return every tool with its name, description and parameters, as OpenAI writes them."""
-        functions = [FunctionSchema(getattr(self, name)) for name in self.NAMES]
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": function.name,
-                    "description": function.description,
-                    "parameters": function.parameters,
-                },
-            }
-            for function in functions
-        ]
+    def schemas(self, form: str = "openai") -> list[dict[str, Any]]:
+        """
+        Return every tool with its name, description and parameters, for a model.
+
+        *form* is openai (chat completions), responses (OpenAI's), anthropic or mcp.
+        """
+        if form not in _FORMS:
+            raise InvalidInput(f"form {form!r} is not known; use one of {', '.join(_FORMS)}")
+        functions = (FunctionSchema(getattr(self, name)) for name in self.NAMES)
+        return [_FORMS[form](function) for function in functions]
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+        """
+        Call a tool by its name with the arguments a model sent, an object or its JSON text.
+
+        Return the text for the model. An unknown tool and arguments that do not fit raise
+        `InvalidInput`, whose text can be returned to the model as well.
+        """
+        if name not in self.NAMES:
+            raise InvalidInput(f"there is no tool {name!r}; use one of {', '.join(self.NAMES)}")
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments or "{}")
+            except ValueError as error:
+                raise InvalidInput(f"the arguments of {name} are not JSON: {error}") from None
+        if not isinstance(arguments, Mapping):
+            raise InvalidInput(f"the arguments of {name} must be an object")
+        result = FunctionSchema(getattr(self, name)).call(arguments)
+        return result if isinstance(result, str) else json.dumps(to_json(result))
 
     def core_memory_append(self, label: str, content: str) -> str:
         """

@@ -1,0 +1,97 @@
+"""A session store of the Claude Agent SDK in Recollect, held to the SDK's own conformance suite."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claude_agent_sdk import ClaudeAgentOptions
+from claude_agent_sdk.testing import run_session_store_conformance
+
+from doc_examples import reader_environment, run_framework_page
+from recollect import LocalRecollect
+from recollect.integrations.claude_agent_sdk import RecollectSessionStore
+
+pytestmark = pytest.mark.vendor
+
+KEY: Any = {"project_key": "-home-alice-site", "session_id": "s1"}
+TRANSCRIPT: list[Any] = [
+    {"type": "summary", "summary": "Dogs"},
+    {
+        "type": "user",
+        "uuid": "u1",
+        "timestamp": "2026-05-08T12:00:00.000Z",
+        "message": {"role": "user", "content": "Remember that my dog is called Rex."},
+    },
+    {
+        "type": "assistant",
+        "uuid": "u2",
+        "timestamp": "2026-05-08T12:00:01.000Z",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]},
+    },
+]
+
+
+def test_the_conformance_suite_of_the_sdk_passes_without_state_in_the_process(
+    tmp_path: Path,
+) -> None:
+    count = 0
+
+    class Reopened(RecollectSessionStore):
+        """Each call is made by another store on the same file, as another process would."""
+
+        def __init__(self, path: Path) -> None:
+            self._path = path
+
+        def __getattribute__(self, name: str) -> Any:
+            if name.startswith("_") or name == "close":
+                return object.__getattribute__(self, name)
+
+            async def call(*args: Any) -> Any:
+                store = RecollectSessionStore(object.__getattribute__(self, "_path"))
+                result = await getattr(store, name)(*args)
+                await store.close()
+                return result
+
+            return call
+
+    def make_store() -> RecollectSessionStore:
+        nonlocal count
+        count += 1
+        return Reopened(tmp_path / f"{count}.db")
+
+    asyncio.run(run_session_store_conformance(make_store))
+
+    assert count == 15  # one for each of the 14 contracts, and one that is only looked at
+    assert ClaudeAgentOptions(session_store=make_store()).session_store is not None
+
+
+def test_a_batch_that_is_sent_again_is_stored_once(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        stores = [RecollectSessionStore(rec) for _ in range(4)]
+        await asyncio.gather(*(store.append(KEY, TRANSCRIPT[1:]) for store in stores))
+        assert await stores[0].load(KEY) == TRANSCRIPT[1:]
+        await stores[0].append(KEY, TRANSCRIPT[:1])
+        await stores[0].append(KEY, TRANSCRIPT[:1])
+        assert await stores[1].load(KEY) == [*TRANSCRIPT[1:], TRANSCRIPT[0], TRANSCRIPT[0]]
+
+    asyncio.run(scene())
+
+
+def test_a_session_is_searched_and_learnt_from(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        store = RecollectSessionStore(rec, agent="claude")
+        await store.append(KEY, TRANSCRIPT)
+        await store.capture(KEY, project="site")
+
+    asyncio.run(scene())
+    rec.drain()
+
+    [hit, *_] = rec.conversations.search("what is the dog called?", agent="claude")
+    assert hit.message.content == "Remember that my dog is called Rex."
+    [learnt, *_] = rec.search("what is the dog called?", project="site", agent="claude")
+    assert "Rex" in learnt.memory.content
+
+
+def test_the_guide_runs(tmp_path: Path) -> None:
+    run_framework_page("claude-agent-sdk.md", tmp_path, reader_environment(tmp_path))
