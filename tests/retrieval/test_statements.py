@@ -71,11 +71,36 @@ def test_what_was_said_to_one_agent_is_not_found_by_another_before_its_review(
     words_only: LocalRecollect,
 ) -> None:
     words_only.agents.create("other")
+    words_only.capture_session([{"role": "user", "content": PORT}], agent="coder")
+    words_only.capture_session(
+        [{"role": "user", "content": PORT.replace("8080", "9090")}], agent="coder", scope="global"
+    )
+    words_only.drain()
+
+    def said_to(agent: str) -> list[str]:
+        return [hit.memory.content for hit in words_only.search("staging port", agent=agent)]
+
+    assert len(said_to("coder")) == 2
+    assert said_to("other") == []
+    assert said_to("never seen") == []
+
+
+def test_what_was_said_in_a_project_is_found_by_all_agents_of_the_project(
+    words_only: LocalRecollect,
+) -> None:
+    words_only.agents.create("reviewer")
     say(words_only, PORT, agent="coder")
 
-    assert contents(words_only, "staging port", agent="coder") == [PORT]
-    assert contents(words_only, "staging port", agent="other") == []
-    assert contents(words_only, "staging port", agent="never seen") == []
+    assert contents(words_only, "staging port", agent="reviewer") == [PORT]
+
+
+def test_text_that_was_perhaps_pasted_is_marked(words_only: LocalRecollect) -> None:
+    say(words_only, f"The wiki says this below: {PORT}\n{LUNCH}")
+
+    hits = words_only.search("staging port", project="site")
+
+    assert [hit for hit in hits if "perhaps pasted, not reviewed" not in hit.explanation] == []
+    assert hits
 
 
 def test_a_reviewed_memory_comes_before_a_statement_of_equal_relevance(

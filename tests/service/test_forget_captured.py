@@ -69,7 +69,8 @@ def every(rec: LocalRecollect) -> list[Memory]:
 
 
 def with_word(rec: LocalRecollect, word: str = WORD, kind: str = "profile") -> Memory:
-    [match] = [memory for memory in every(rec) if word in memory.content and memory.type == kind]
+    matches = (memory for memory in every(rec) if word in memory.content and memory.type == kind)
+    [match] = (memory for memory in matches if memory.status is not Status.STATED)
     return match
 
 

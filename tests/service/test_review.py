@@ -487,7 +487,7 @@ def test_moves_that_are_not_there_are_refused_in_words(rec: LocalRecollect) -> N
 
     with pytest.raises(IllegalTransition, match="is active and cannot become active; it may"):
         rec.promote(active.id)
-    with pytest.raises(IllegalTransition, match="only a candidate in the inbox can be decided"):
+    with pytest.raises(IllegalTransition, match="only a candidate or a statement can be decided"):
         rec.reject(active.id)
     with pytest.raises(IllegalTransition, match="has not changed since it was written"):
         rec.undo(active.id)

@@ -20,6 +20,7 @@ from recollect.domain.transcript import Voice
 
 # A contradicted fact stays visible, marked as such.
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
+MESSAGE_VOICES = frozenset({Voice.USER, Voice.PASTED})  # of a message in the user's name
 SESSION_RECORD_RULE = "episode"  # of the record that the engine makes of a session
 
 
@@ -37,8 +38,8 @@ class Filters:
     any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
-    # Of what nobody reviewed, only what the user typed, to the agent that asks or to none.
-    only_typed: bool = False
+    # Of what nobody reviewed, only messages of the user, in this project or to this agent.
+    only_said: bool = False
     session_records: bool = True  # also the records of whole sessions
     agent_id: str | None = None  # the agent that asks; None: whatever agent was told
     # An agent's memory of a project is visible to that agent in that project only; None: anywhere.
@@ -68,8 +69,8 @@ class Filters:
             return "tags", f"It has none of the tags {', '.join(sorted(self.any_tags))}."
         if not self.session_records and memory.provenance.rule == SESSION_RECORD_RULE:
             return "type", "It is the record of a session; this search does not ask about the past."
-        if self.only_typed and not self._admits_unreviewed(memory):
-            return "status", "It is not reviewed, and the user did not type it to this agent."
+        if self.only_said and not self._admits_unreviewed(memory):
+            return "status", "It is not reviewed, and the user did not say it to this agent."
         if not self.admits_project_of(memory):
             return "project", "Its agent was told it in a project this search is not made from."
         observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
@@ -80,13 +81,14 @@ class Filters:
         return None
 
     def _admits_unreviewed(self, memory: Memory) -> bool:
-        """Return False for unreviewed text that the user did not type to this agent."""
+        """Return False for unreviewed text that the user did not say to this agent."""
         if memory.is_reviewed:
             return True
         origin = memory.provenance
-        if origin.voice is not Voice.USER or StatementFlag.INSTRUCTION in origin.flags:
+        if origin.voice not in MESSAGE_VOICES or StatementFlag.INSTRUCTION in origin.flags:
             return False
-        return memory.agent_id is None or self.agent_id in (None, memory.agent_id)
+        is_of_project = memory.scope in (Scope.PROJECT, Scope.REPO)
+        return is_of_project or memory.agent_id is None or self.agent_id in (None, memory.agent_id)
 
     def admits_project_of(self, memory: Memory) -> bool:
         """Return False for an agent's memory of a project that the viewer is not in."""
@@ -130,7 +132,11 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """One result. `reached` says how: `visible`, `linked` or `relevant` (from another project)."""
+    """
+    One result. `reached` says how: `visible`, `linked` or `relevant` (from another project).
+
+    A weak match (`is_weak`) is the best there is, and may not answer the query.
+    """
 
     memory: Memory
     score: float
@@ -139,6 +145,7 @@ class Hit:
     matched_words: tuple[str, ...] = ()
     reached: str = "visible"
     conflicts: tuple[str, ...] = ()
+    is_weak: bool = False
     retrieval_id: str | None = None
 
     @property

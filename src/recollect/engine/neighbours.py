@@ -92,7 +92,7 @@ class NeighbourReader:
         return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
 
     def _comparable_memories(self, candidate: Memory, done: Collection[str]) -> list[Memory]:
-        """Return the consolidated neighbours; episodes are compared with episodes only."""
+        """Return the consolidated neighbours: no plain statements, episodes only for episodes."""
         pending = self._pending.difference(done)
         ids = [id_ for id_ in self._similarities[candidate.id] if id_ not in pending]
         unread = [id_ for id_ in ids if id_ in self._changed_ids or id_ not in self._memories]
@@ -102,7 +102,10 @@ class NeighbourReader:
             memory for id_ in ids if (memory := current.get(id_) or self._memories.get(id_))
         ]
         same_kind = [
-            memory for memory in memories if (memory.type is MemoryType.EPISODE) is is_episode
+            memory
+            for memory in memories
+            if (memory.type is MemoryType.EPISODE) is is_episode
+            if memory.status is not Status.STATED
         ]
         return [memory for memory in same_kind if not _is_archived_duplicate(self._tables, memory)]
 

@@ -13,6 +13,7 @@ from datetime import timedelta
 VECTOR_WEIGHT = 0.05  # for each standard deviation above the mean similarity
 CHUNK_PENALTY = 0.5  # standard deviations for each doubling of chunks
 WORD_WEIGHT = 0.29
+WORD_SMOOTHING = 50  # records; with many more, words count whatever the best match covers
 WORD_SHARE_POWER = 1.3  # half of the best BM25 counts for less than half
 MIN_WORD_TRUST = 0.2  # if many records match equally well
 TRUST_RANK = 10  # the best match is compared with the one at this rank
@@ -26,13 +27,17 @@ MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in pas
 
 # Order of equally relevant memories: too little to put a weak one before a strong one.
 SECONDARY_WEIGHT = 0.02  # of scope, of recency and of confidence, each
-UNREVIEWED_FACTOR = 0.97  # on the relevance of what nobody reviewed: after a reviewed equal
+# On the relevance of what nobody reviewed, from what is hardly worth remembering to what surely is.
+UNREVIEWED_FACTORS = (0.85, 0.97)
 OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 
 # Threshold: chosen on one half of the unrelated questions, confirmed on the other; but
 # UNKNOWN_NAMES_PENALTY was chosen on both (benchmarks/results/refusals.md).
 MIN_SCORE = 0.39  # of the best candidate
 SLACK = 0.25  # subtracted for all candidates once one has passed
+# If nothing passes, a search returns weak matches, marked as such: what passes with this discount.
+# Nothing weak is put into a prompt (log, 2026-11-18).
+WEAK_DISCOUNT = 0.1
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself
 # The most similar of n unrelated records is about sqrt(2 ln n) standard deviations above the mean,

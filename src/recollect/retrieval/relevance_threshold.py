@@ -8,6 +8,8 @@ by chance than the best of many. If one candidate passes the threshold, the othe
 second half of an answer is often worded differently. A long query lowers the threshold; names in
 the query of which none occurs in the store raise it. A candidate passes without that score if it
 has nearly all words of the query, and with one common word if it is linked or has no embedding.
+
+If nothing passes, a search for memories returns weak matches: those that pass a lower threshold.
 """
 
 import math
@@ -36,11 +38,18 @@ class Threshold:
     similarity_stats: SimilarityStats
     minimum: float
     has_documents: bool  # candidates may be documents of several chunks; long messages are not
+    is_weak: bool = False  # nothing is relevant enough: what passes now is a weak match
     unknown_names: tuple[str, ...] = ()  # the names in the query, if none occurs in the store
 
     @classmethod
-    def for_candidates(cls, pool: SearchResult, query: str, *, has_documents: bool) -> "Threshold":
-        """Return the threshold for *pool*; if a candidate passes it, a lower one for all."""
+    def for_candidates(
+        cls, pool: SearchResult, query: str, *, has_documents: bool, weak_matches: bool = False
+    ) -> "Threshold":
+        """
+        Return the threshold for *pool*; if a candidate passes it, a lower one for all.
+
+        If none passes and *weak_matches* are wanted, return a lower one that marks what passes.
+        """
         length = (len(query.split()) - constants.SHORT_QUERY_WORDS) / (
             constants.LONG_QUERY_WORDS - constants.SHORT_QUERY_WORDS
         )
@@ -51,9 +60,12 @@ class Threshold:
             constants.MIN_SCORE - discount + constants.UNKNOWN_NAMES_PENALTY * bool(unknown_names)
         )
         minimum = round(usual - _small_store_discount(pool.similarity_stats), 6)
-        strict = cls(pool.similarity_stats, minimum, has_documents, unknown_names)
+        strict = cls(pool.similarity_stats, minimum, has_documents, unknown_names=unknown_names)
         if any(strict.admits(candidate) for candidate in pool.candidates):
             return replace(strict, minimum=round(usual - constants.SLACK, 6))
+        if weak_matches:
+            weak = round(minimum - constants.WEAK_DISCOUNT, 6)
+            return replace(strict, minimum=weak, is_weak=True)
         return strict
 
     def admits(self, candidate: Candidate) -> bool:

@@ -23,6 +23,7 @@ from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.text.fingerprint import fingerprint
 from recollect.text.speaker_intent import intended_speaker
 
 
@@ -50,9 +51,19 @@ def retrieve(
     """Return the hits for *query*; without *vector*, by words alone."""
     ranked = rank_memories(tables, query, vector)
     best, memories, conflicts = load_best(tables, query, vector, ranked.memories)
+    if query.filters.only_said:
+        best = _without_repeated_texts(best, memories)
     best = best[: query.limit]
     visible = _visible_conflicts(tables, query, conflicts, [memory.id for memory in best])
-    hits = tuple(_hit(memory, memories[memory.id], visible.get(memory.id, ())) for memory in best)
+    hits = tuple(
+        _hit(
+            memory,
+            memories[memory.id],
+            visible.get(memory.id, ()),
+            is_weak=ranked.threshold.is_weak and not memory.in_time,
+        )
+        for memory in best
+    )
     return MemorySearchResult(hits, len(ranked.memories), ranked.closest)
 
 
@@ -72,6 +83,20 @@ def load_best(
     contents = {memory.id: memory.content for memory in memories.values()}
     best = prefer_newer(tables, best, query.text, vector, contents=contents, links=conflicts)
     return best, memories, conflicts
+
+
+def _without_repeated_texts(
+    best: Sequence[RankedCandidate], memories: Mapping[str, Memory]
+) -> list[RankedCandidate]:
+    """Return *best* without unreviewed memories that repeat the words of a better one."""
+    texts: set[str] = set()
+    distinct = []
+    for candidate in best:
+        text = fingerprint(memories[candidate.id].content)
+        if candidate.candidate.record.is_reviewed or text not in texts:
+            distinct.append(candidate)
+        texts.add(text)
+    return distinct
 
 
 def index_query_for(query: ResolvedQuery, vector: QueryVector | None) -> IndexQuery:
@@ -102,8 +127,8 @@ def rank_memories(
         others = linked_candidates(tables, query, index_query)
         candidates = _merge(candidates, others + relevant_candidates(result.others))
     candidates += time_ranking.extra_candidates(candidates)
-    threshold = Threshold.for_candidates(result, query.text, has_documents=True)
-    signals = index_signals(candidates, result.similarity_stats)
+    threshold = Threshold.for_candidates(result, query.text, has_documents=True, weak_matches=True)
+    signals = index_signals(candidates, result.similarity_stats, visible_count=result.visible_count)
     relevances = [
         relevance * _trust_factor(candidate)
         for candidate, relevance in zip(candidates, fuse(candidates, signals), strict=True)
@@ -123,7 +148,10 @@ def rank_memories(
 def _trust_factor(candidate: Candidate) -> float:
     """Return how far the relevance of a candidate counts, by its origin and its review."""
     factor = 1.0 if candidate.reached == "visible" else constants.OTHER_PROJECT_FACTOR
-    return factor if candidate.record.is_reviewed else factor * constants.UNREVIEWED_FACTOR
+    if candidate.record.is_reviewed:
+        return factor
+    least, most = constants.UNREVIEWED_FACTORS
+    return factor * (least + (most - least) * candidate.record.confidence)
 
 
 def _merge(candidates: list[Candidate], others: Sequence[Candidate]) -> list[Candidate]:
@@ -151,15 +179,19 @@ def _visible_conflicts(
     return {memory_id: others for memory_id, others in filtered.items() if others}
 
 
-def _hit(ranked: RankedCandidate, memory: Memory, conflicts: tuple[str, ...]) -> Hit:
+def _hit(
+    ranked: RankedCandidate, memory: Memory, conflicts: tuple[str, ...], *, is_weak: bool
+) -> Hit:
+    explanation = _explain(ranked, conflicts=len(conflicts))
     return Hit(
         memory=memory,
         score=ranked.score,
         parts=Parts(**ranked.parts),
-        explanation=_explain(ranked, conflicts=len(conflicts)),
+        explanation=f"Weak match. {explanation}" if is_weak else explanation,
         matched_words=ranked.words,
         reached=ranked.candidate.reached,
         conflicts=conflicts,
+        is_weak=is_weak,
     )
 
 

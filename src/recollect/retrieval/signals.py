@@ -75,8 +75,15 @@ class WordScale:
         return match.score / self.best if match and self.best else 0.0
 
 
-def index_signals(candidates: Sequence[Candidate], stats: SimilarityStats) -> list[Signal]:
-    """Return the signals of both indexes, on the scale of *candidates*."""
+def index_signals(
+    candidates: Sequence[Candidate], stats: SimilarityStats, *, visible_count: int = 0
+) -> list[Signal]:
+    """
+    Return the signals of both indexes, on the scale of *candidates*.
+
+    *visible_count* is how many records the query may see, 0 if that is not known. Among a few
+    records one common word makes the best match, so words count only as far as it covers the query.
+    """
     scale = WordScale.of(candidates)
     chunk_count = _chunk_counter(candidates)
     counts = sorted(map(chunk_count, candidates))
@@ -92,10 +99,15 @@ def index_signals(candidates: Sequence[Candidate], stats: SimilarityStats) -> li
             return 0.0
         return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
 
+    weight = constants.WORD_WEIGHT
+    if visible_count:
+        smallness = constants.WORD_SMOOTHING / (visible_count + constants.WORD_SMOOTHING)
+        coverage = max((candidate.coverage for candidate in candidates), default=0.0)
+        weight *= 1 - smallness * (1 - coverage)
     signals = [
         Signal(
             name="keyword",
-            weight=constants.WORD_WEIGHT,
+            weight=weight,
             score=words,
             part=scale.share,
             describe=_describe_words,
@@ -241,7 +253,8 @@ def _describe_origin(candidate: Candidate) -> str:
     record = candidate.record
     assert record.owner is not None
     if not record.is_reviewed and record.at is not None:
-        return f"said on {record.at:%Y-%m-%d}, not reviewed"
+        pasted = "" if record.is_typed else "perhaps pasted, "
+        return f"said on {record.at:%Y-%m-%d}, {pasted}not reviewed"
     return f"{record.owner.scope} memory"
 
 

@@ -36,8 +36,8 @@ from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector
-from recollect.text.past_query import asks_about_sessions
 from recollect.text.redact import redact
+from recollect.text.request_kind import asks_about_past
 from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
@@ -57,7 +57,7 @@ class MemoryQuery:
     everywhere: bool = False
     asked_at: datetime | None = None
     limit: int = 10
-    unreviewed: bool = False  # also what the user typed and nobody reviewed
+    unreviewed: bool = False  # also what the user said and nobody reviewed
     session_records: bool = True  # also the records of whole sessions
 
     @property
@@ -66,7 +66,7 @@ class MemoryQuery:
         filters = replace(self.filters, session_records=self.session_records)
         if not self.unreviewed:
             return filters
-        return replace(filters, statuses=filters.statuses | UNREVIEWED, only_typed=True)
+        return replace(filters, statuses=filters.statuses | UNREVIEWED, only_said=True)
 
     def as_json(self) -> Mapping[str, Any]:
         """Return everything except the text, for the log and for saved views."""
@@ -106,7 +106,7 @@ def search_query_of(request: FilterFields, query: str) -> MemoryQuery:
     """
     Return the query of a search.
 
-    Unless the request names statuses, what the user typed is found before anybody reviewed it. The
+    Unless the request names statuses, what the user said is found before anybody reviewed it. The
     records of whole sessions are found only if the request names their type or asks about the past:
     otherwise they repeat what was said there.
     """
@@ -114,7 +114,7 @@ def search_query_of(request: FilterFields, query: str) -> MemoryQuery:
     return replace(
         memory_query_of(request, query),
         unreviewed=request.statuses is None,
-        session_records=names_records or asks_about_sessions(query),
+        session_records=names_records or asks_about_past(query),
     )
 
 

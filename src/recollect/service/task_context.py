@@ -145,6 +145,7 @@ def _read_material(
     notes = ["the query has no words to search for"]
     if has_words_to_search(task):
         candidates, notes = read.run_query(snapshot, query)
+        candidates = [hit for hit in candidates if not hit.is_weak]
     bundle, left_out = _bundle_input(services, snapshot, scene, query, candidates)
     agent = scene.place.agent
     windows = tuple(tables.files.open_windows(agent.id)) if agent else ()

@@ -72,6 +72,7 @@ class IndexedRecord:
     confidence: float = 1.0
     role: Role | None = None  # of a message
     is_reviewed: bool = True  # of a memory: a person or a policy accepted it
+    is_typed: bool = False  # of a memory: plainly typed by the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class SearchResult:
     similarity_stats: SimilarityStats = NO_STATS
     unknown_words: tuple[str, ...] = ()  # words of the query that occur in no visible record
     others: list[Candidate] = field(default_factory=list)  # of other owners
+    visible_count: int = 0  # records that the query may see; 0 if not counted
 
 
 @dataclass(frozen=True)

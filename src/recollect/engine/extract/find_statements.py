@@ -52,6 +52,7 @@ _UPDATE = LazyPattern(
 )
 _NOT_A_FACT = LazyPattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
+MAX_DOUBTFUL_CHARS = 600  # a longer message that may be pasted is a document
 MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
 Flags = tuple[StatementFlag, ...]
 Statements = Iterator[ExtractedStatement]
@@ -109,9 +110,11 @@ def _statement_in_sentence(
 ) -> ExtractedStatement | None:
     text = sentence.normalized[lead_in_length(sentence.normalized) :]
     classification = classify_sentence(sentence, mode)
-    if classification is None or is_joke(text) or _NOT_A_FACT.match(text):
+    if classification is None or _NOT_A_FACT.match(text):
         return None
-    if not classification.is_proposed and utterance.turn.voice is not Voice.USER:
+    if is_joke(text):
+        classification = replace(classification, is_proposed=False)
+    if not classification.is_proposed and not _is_of_message(utterance.turn):
         return None
     flags = content_flags(text)
     if utterance.turn.voice is Voice.USER and is_explicit_request(sentence.normalized):
@@ -121,6 +124,13 @@ def _statement_in_sentence(
     if sentence.is_correction:
         flags = (StatementFlag.CORRECTION, *flags)
     return _build_statement(utterance, classification, flags)
+
+
+def _is_of_message(turn: SourceTurn) -> bool:
+    """Return whether a turn is what the user said: typed, or a short message that may be pasted."""
+    if turn.voice is Voice.PASTED:
+        return turn.end - turn.start <= MAX_DOUBTFUL_CHARS
+    return turn.voice is Voice.USER
 
 
 def _build_statement(

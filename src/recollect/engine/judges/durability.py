@@ -25,7 +25,7 @@ KINDS = {
 }
 
 MIN_DURABLE = 0.45  # see benchmarks/results/judges.md
-MIN_INFORMATIVE = 0.1  # a sentence below this says nothing that anybody would search for
+MIN_INFORMATIVE = 0.03  # a sentence below this says nothing that anybody would search for
 MIN_ABOUT_PERSON = 0.5
 
 

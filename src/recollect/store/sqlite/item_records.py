@@ -13,6 +13,7 @@ from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.memory import UNREVIEWED, MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.domain.transcript import Voice
 from recollect.store.search_index import IndexedRecord
 from recollect.store.sqlite import query_loader
 from recollect.store.sqlite.row_conversion import Row, to_json
@@ -114,20 +115,20 @@ def _memory_parser() -> Callable[[int, Row], IndexedRecord]:
     owners: dict[tuple[str, str], Owner] = {}  # shared: hundreds of rows have few owners
 
     def parse(item_id: int, columns: Row) -> IndexedRecord:
-        memory_id, scope, owner_id, kind, confidence, observed_at, session_id, status = columns
+        memory_id, scope, owner_id, kind, confidence, at, session_id, status, voice = columns
         owner = owners.get((scope, owner_id))
         if owner is None:
             owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
-        at = from_micros(observed_at)
         return IndexedRecord(
             memory_id,
             item_id,
             owner,
-            at,
+            from_micros(at),
             session_id,
             _TYPES[kind],
             confidence,
             is_reviewed=status not in UNREVIEWED,
+            is_typed=voice == Voice.USER,
         )
 
     return parse

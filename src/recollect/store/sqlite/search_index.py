@@ -100,10 +100,11 @@ class SqliteSearchIndex:
             )
             stats = self._vectors.similarity_stats(query.vector, partitions)
         candidates = self._candidates(query, fetcher.passed, by_words, by_vector, result)
-        if query.others is None:
-            return SearchResult(candidates, stats, result.unknown_words)
-        others = self._find_others(query, query.others, other_words, postings)
-        return SearchResult(candidates, stats, result.unknown_words, others)
+        others = []
+        if query.others is not None:
+            others = self._find_others(query, query.others, other_words, postings)
+        visible_count = sum(partition.item_count for partition in partitions)
+        return SearchResult(candidates, stats, result.unknown_words, others, visible_count)
 
     def match(self, query: IndexQuery, ids: Collection[str]) -> SearchResult:
         items = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(sorted(ids))}))

@@ -120,9 +120,9 @@ SELECT n.observed_at, n.id
             WHERE m.scope = o.value ->> 0 AND m.owner_id = o.value ->> 1 AND m.type = k.value AND m.status = s.value
               AND m.observed_at >= :since AND m.observed_at <= :until
               AND (:session_records OR m.rule <> 'episode')
-              AND (NOT :only_typed OR m.status NOT IN ('inbox', 'stated')
-                   OR (m.voice = 'user' AND instr(m.flags, '"instruction-like"') = 0
-                                  AND (m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+              AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
+                   OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
+                                  AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
               AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
                    OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
               AND (:tags = '[]' OR NOT EXISTS (
@@ -137,9 +137,9 @@ SELECT m.observed_at, m.id FROM memories m
  WHERE m.status = :status AND m.type IN (SELECT value FROM json_each(:types))
    AND m.observed_at >= :since AND m.observed_at <= :until
    AND (:session_records OR m.rule <> 'episode')
-   AND (NOT :only_typed OR m.status NOT IN ('inbox', 'stated')
-        OR (m.voice = 'user' AND instr(m.flags, '"instruction-like"') = 0
-            AND (m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+   AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
+        OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
+            AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
    AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (

@@ -1,6 +1,6 @@
 -- memory_records: items, given as a JSON list: each with its partition, whether it has vectors, and what ranking needs if it passes the filters
 SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
-       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status
+       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice
   FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
   LEFT JOIN memories m ON m.id = i.id
@@ -8,9 +8,9 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
    AND m.type IN (SELECT value FROM json_each(:types))
    AND m.observed_at >= :since AND m.observed_at <= :until
    AND (:session_records OR m.rule <> 'episode')
-   AND (NOT :only_typed OR m.status NOT IN ('inbox', 'stated')
-        OR (m.voice = 'user' AND instr(m.flags, '"instruction-like"') = 0
-            AND (m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+   AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
+        OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
+            AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
    AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
@@ -71,9 +71,9 @@ SELECT m.observed_at, i.seq, m.id
  WHERE (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:session_records OR m.rule <> 'episode')
-   AND (NOT :only_typed OR m.status NOT IN ('inbox', 'stated')
-        OR (m.voice = 'user' AND instr(m.flags, '"instruction-like"') = 0
-            AND (m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+   AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
+        OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
+            AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
    AND (:tags = '[]' OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) t
          WHERE NOT EXISTS (SELECT 1 FROM memory_tags g WHERE g.memory_id = m.id AND g.tag = t.value)))
