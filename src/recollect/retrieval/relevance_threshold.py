@@ -15,6 +15,7 @@ If nothing passes, a search for memories returns weak matches: those that pass a
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import Candidate, SearchResult, SimilarityStats, VectorMatch
@@ -96,13 +97,19 @@ class Threshold:
 
     def score_match(self, match: VectorMatch, coverage: float) -> float:
         """Return the score for a similarity and a share of the query's words."""
-        stats = self.similarity_stats
-        sample_weight = stats.sample_size / (stats.sample_size + constants.MEAN_SMOOTHING)
-        usual = constants.MEAN_SHARE * sample_weight * max(stats.mean, 0.0)
         long = (
             constants.LONG_DOCUMENT_BONUS if self.has_documents and match.chunk_count > 1 else 0.0
         )
-        return match.similarity - usual + constants.COVERAGE_BONUS * coverage + long
+        return (
+            match.similarity - self._usual_similarity + constants.COVERAGE_BONUS * coverage + long
+        )
+
+    @cached_property
+    def _usual_similarity(self) -> float:
+        """The similarity that says nothing: a share of the mean in this store."""
+        stats = self.similarity_stats
+        sample_weight = stats.sample_size / (stats.sample_size + constants.MEAN_SMOOTHING)
+        return constants.MEAN_SHARE * sample_weight * max(stats.mean, 0.0)
 
     def describe(self, match: VectorMatch, coverage: float) -> str:
         """Return text that compares the score of a match with the threshold."""

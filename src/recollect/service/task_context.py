@@ -369,14 +369,16 @@ def _answer_preferences(tables: Tables, query: ResolvedQuery) -> list[Hit]:
     if len(ids) == PREFERENCES_AMONG:  # older ones are looked for among what is about the person
         profile = replace(query.filters, types=frozenset({MemoryType.PROFILE}))
         ids += tables.memories.newest_ids(query.owners, profile, PREFERENCES_AMONG)
-    memories = tables.memories.get_many([*dict.fromkeys(ids)])
-    preferences = [memory for memory in memories if _is_answer_preference(memory)]
+    # Of most only the content is looked at.
+    contents = tables.memories.contents(ids)
+    ids = [id_ for id_ in dict.fromkeys(ids) if is_answer_preference(contents.get(id_, ""))]
+    preferences = [
+        memory for memory in tables.memories.get_many(ids) if _is_for_every_answer(memory)
+    ]
     return read.unranked_hits(tables, preferences[:MAX_PREFERENCES], WHY_PREFERENCE)
 
 
-def _is_answer_preference(memory: Memory) -> bool:
-    if not is_answer_preference(memory.content):
-        return False
+def _is_for_every_answer(memory: Memory) -> bool:
     # What a project says about answers is mostly about its subject: "the bank answers by mail".
     is_personal = memory.scope in (Scope.GLOBAL, Scope.AGENT)
     return is_personal or memory.type is MemoryType.PROFILE

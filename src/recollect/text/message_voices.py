@@ -115,7 +115,10 @@ def is_plainly_typed(text: str) -> bool:
     line = text.strip()
     if len(line) > MAX_TYPED_CHARS or _SIGNS_OF_OTHERS.search(line):
         return False
-    if any(category(char) in _INVISIBLE and char not in _JOINERS for char in line):
+    # `isprintable` is quick, and true only if no character is invisible.
+    if not line.isprintable() and any(
+        category(char) in _INVISIBLE and char not in _JOINERS for char in line
+    ):
         return False
     if is_reported_speech(normalize_sentence(line)):
         return False

@@ -193,7 +193,13 @@ def content_words(text: str) -> frozenset[str]:
 def content_words_in_order(text: str) -> tuple[str, ...]:
     """Return the same stems in order, because "tabs over spaces" differs from the reverse."""
     words = _WORD.findall(_straighten_apostrophes(text.lower()))
-    return tuple(stem(word) for word in words if not _STOP_WORD.match(word))
+    return tuple([stemmed for stemmed in map(_content_stem, words) if stemmed is not None])
+
+
+@lru_cache(maxsize=16_384)
+def _content_stem(word: str) -> str | None:
+    """Return the stem of *word*, None if it is a stop word."""
+    return None if _STOP_WORD.match(word) else stem(word)
 
 
 def words_without_negation(text: str) -> tuple[str, ...]:
@@ -216,7 +222,7 @@ def is_negated(text: str) -> bool:
 
 def stem(word: str) -> str:
     """Return *word* without the most common endings."""
-    word = re.sub(r"['’]s$", "", word)
+    word = word[:-2] if word.endswith(("'s", "’s")) else word
     for ending in ("ing", "ed", "es", "s"):
         if len(word) > len(ending) + 3 and word.endswith(ending):
             return word[: -len(ending)]
