@@ -28,7 +28,7 @@ def agent_store(
     rec = LocalRecollect(
         Settings(db=str(path), embedding_backend="none", **settings),
         clock=clock,
-        chat=model,  # type: ignore[arg-type]  # not asked to complete a prompt here
+        chat=model,
     )
     with rec:
         if not rec.agents.list():

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from recollect.errors import ModelUnavailable
+from recollect.models.chat_model import Completion
 from recollect.models.chat_turn import (
     Finish,
     Turn,
@@ -24,6 +25,10 @@ class ScriptedTurnModel:
         self.name = name
         self.turns = list(turns)
         self.requests: list[TurnRequest] = []
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int) -> Completion:
+        """Refuse: it has turns, and no completions."""
+        raise ModelUnavailable(f"the scripted model {self.name} completes no prompts")
 
     def stream_turn(self, request: TurnRequest) -> Iterator[TurnPart]:
         """Yield the words of the next turn and then the turn, or raise it if it is an exception."""
