@@ -29,10 +29,13 @@ class ScriptedCall:
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     namespace: str = ""  # of the tool, in `responses`
+    raw_arguments: str | None = None  # instead of the arguments: what a model may get wrong
 
     @property
     def arguments_json(self) -> str:
         """The arguments as JSON text."""
+        if self.raw_arguments is not None:
+            return self.raw_arguments
         return json.dumps(self.arguments, ensure_ascii=False)
 
 
@@ -53,12 +56,15 @@ class ScriptedResponse:
     choices: Sequence[str] = ()  # the texts of several choices, only in chat.completions
     truncated: bool = False  # stopped by the token limit
 
+    counts_tokens: bool = True  # without: zero, as some servers send
     status: int = 200  # from 400: an error without the content above
     retry_after: int | None = None  # seconds, as a header
     gzip: bool = False
     hold_after: int | None = None  # waits for `release()` or the end of the server
     break_after: int | None = None
     error_after: int | None = None
+    byte_by_byte: bool = False  # each byte of a stream is a chunk of its own
+    error_text: str = ""  # the message of an error
 
 
 def default_text(user_text: str) -> str:
@@ -283,7 +289,8 @@ def _message(answer: ScriptedResponse, request: Body, *, beta: bool) -> dict[str
         content.append({"type": "text", "text": answer.text})
     for index, call in enumerate(answer.calls):
         block = {"type": "tool_use", "id": f"toolu_{id_suffix}_{index}", "name": call.name}
-        content.append(block | {"input": dict(call.arguments)})
+        raw = call.raw_arguments
+        content.append(block | {"input": dict(call.arguments) if raw is None else raw})
     refused = answer.refusal is not None
     details = {"type": "refusal", "category": None, "explanation": answer.refusal}
     done = "refusal" if refused else "tool_use" if answer.calls else "end_turn"
@@ -310,6 +317,8 @@ def _message(answer: ScriptedResponse, request: Body, *, beta: bool) -> dict[str
 
 def _tokens(request: Body, answer: ScriptedResponse) -> tuple[int, int]:
     """Return the number of words in the last user message and in the response."""
+    if not answer.counts_tokens:
+        return 0, 0
     calls = [call.arguments_json for call in answer.calls]
     texts = [answer.text, answer.refusal, answer.thinking, *answer.choices, *calls]
     return len(last_user_text(request).split()), len(" ".join(filter(None, texts)).split())

@@ -220,7 +220,9 @@ class _VendorHandler(BaseHTTPRequestHandler):
             vendor.hold()
         if answer.status >= 400:
             self._send_error(
-                dialect, RuleViolation(answer.status, ""), retry_after=answer.retry_after
+                dialect,
+                RuleViolation(answer.status, answer.error_text),
+                retry_after=answer.retry_after,
             )
             return
         answer = with_default_text(answer, dialect, request)
@@ -279,7 +281,10 @@ class _VendorHandler(BaseHTTPRequestHandler):
                 return
             if number and number == answer.hold_after:
                 self.server.vendor.hold()
-            for piece in split_inside_character(event):
+            pieces = split_inside_character(event)
+            if answer.byte_by_byte:
+                pieces = [event[place : place + 1] for place in range(len(event))]
+            for piece in pieces:
                 if compressor:
                     compressed = compressor.compress(piece) + compressor.flush(zlib.Z_SYNC_FLUSH)
                     self._chunk(compressed)

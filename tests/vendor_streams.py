@@ -194,7 +194,10 @@ def _block_events(index: int, block: Mapping[str, Any]) -> Iterator[VendorEvent]
 def _block_deltas(kind: str, block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if kind == "tool_use":
         yield {"type": "input_json_delta", "partial_json": ""}
-        for piece in _pieces(json.dumps(block["input"], ensure_ascii=False)):
+        written = block["input"]
+        if not isinstance(written, str):  # a text is what a model got wrong
+            written = json.dumps(written, ensure_ascii=False)
+        for piece in _pieces(written):
             yield {"type": "input_json_delta", "partial_json": piece}
         return
     for piece in _pieces(block[kind]):

@@ -63,8 +63,7 @@ def test_a_denied_call_does_not_run_and_the_model_is_told_why(
 
 
 def test_always_approves_later_calls_of_the_tool(path: Path, paid: list[int], pay: Any) -> None:
-    turns = [ASK, ASK, "Done."]
-    with agent_store(path, *turns, tools=[pay], runtime=RULES) as (rec, _):
+    with agent_store(path, ASK, ASK, "Done.", tools=[pay], runtime=RULES) as (rec, _):
         [approval] = rec.agents.run("ada", "Pay twice.").approvals
         first = rec.agents.decide(approval, True, always=True)
 

@@ -36,7 +36,7 @@ RUNTIME = {
 }
 
 
-class Killed(BaseException):
+class ProcessDied(BaseException):
     """The process is dead."""
 
 
@@ -69,14 +69,14 @@ class World:
 
         def mortal_write(store: SqliteStore, work: Callable[..., Any]) -> Any:
             if self.is_dead:
-                raise Killed
+                raise ProcessDied
             if self.writes_left is not None:
                 self.writes_left -= 1
                 if self.writes_left < 0:
                     self.is_dead = True
                     if self.dies_after_commit:
                         write(store, work)
-                    raise Killed
+                    raise ProcessDied
             return write(store, work)
 
         with (
@@ -86,7 +86,7 @@ class World:
             patch.setattr(SqliteStore, "write", mortal_write)
             for name in ("act", "ask"):
                 rec.agents.add_tool(self._tool(name, rec), name=name)
-            with suppress(Killed):
+            with suppress(ProcessDied):
                 yield rec, model
             patch.undo()
         self.writes_left = None
@@ -97,7 +97,7 @@ class World:
             self.effects[effect] += 1
             if then == "die":
                 self.is_dead = True
-                raise Killed
+                raise ProcessDied
             if then == "cancel":
                 rec.agents.cancel(self.talk)
             if then == "message":

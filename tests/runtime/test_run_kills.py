@@ -27,6 +27,7 @@ import pytest
 from agent_runs import agent_store, unanswered_calls
 from recollect import LocalRecollect
 from recollect.domain.conversation import Role
+from recollect.models.chat_turn import Turn
 from recollect.models.scripted_turns import call_turn
 from recollect.store.sqlite.store import SqliteStore
 
@@ -79,10 +80,10 @@ def run_process(folder: Path, number: int, kill: tuple[str, int]) -> None:
             die()
         return result
 
-    SqliteStore.write = mortal_write  # type: ignore[method-assign]
+    SqliteStore.write = mortal_write  # type: ignore[method-assign, assignment]
     folder.mkdir(exist_ok=True)
     effects = [("act", {"effect": f"{number}.{call}"}) for call in range(3)]
-    turns = [call_turn(effects[0]), call_turn(*effects[1:]), "Done."]
+    turns: list[Turn | str] = [call_turn(effects[0]), call_turn(*effects[1:]), "Done."]
     tool = act_on(folder / "world", kill)
     path = folder / "memory.db"
     with agent_store(path, *turns, tools=[tool], runtime=RUNTIME, **NO_LIMIT) as (rec, _):

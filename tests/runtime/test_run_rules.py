@@ -50,8 +50,8 @@ def test_an_exit_rule_ends_the_run_after_its_tool(path: Path) -> None:
 
 def test_a_tool_that_must_run_first_is_the_only_choice_and_gets_its_arguments(path: Path) -> None:
     first = rule("run_first", "look", args={"place": "there"})
-    turns = [call_turn(("look", {"place": "elsewhere"})), "Done."]
-    result, log, requests = run_with(path, [first], *turns)
+    look_elsewhere = call_turn(("look", {"place": "elsewhere"}))
+    result, log, requests = run_with(path, [first], look_elsewhere, "Done.")
 
     assert ("tool", "saw there") in log
     assert [spec.name for spec in requests[0].tools] == ["look"]
@@ -133,8 +133,8 @@ def test_with_several_tools_required_any_of_them_may_be_chosen(path: Path) -> No
 
 
 def test_one_invalid_call_keeps_the_others_from_running(path: Path) -> None:
-    turns = [call_turn(("look", {}), ("look", {"nowhere": 1})), "Sorry."]
-    _, log, _ = run_with(path, [], *turns)
+    both = call_turn(("look", {}), ("look", {"nowhere": 1}))
+    _, log, _ = run_with(path, [], both, "Sorry.")
 
     assert [text for role, text in log if role == "tool"] == [
         "Not run: another call is invalid.",

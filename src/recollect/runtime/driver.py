@@ -151,6 +151,7 @@ class AgentRun:
 
     def _prepare(self) -> Steps:
         if self._run.steps >= self._run.max_steps:
+            self._error = f"the model was called {self._run.steps} times; raise max_steps"
             return StepEvent.STEPS_SPENT
         window = self._preparation.read()
         if refusal := self._services.engine.budget.refusal(window.spent):

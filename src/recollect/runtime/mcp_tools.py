@@ -46,7 +46,10 @@ class McpConnection:
             if not isinstance(error, Exception):
                 raise
             # The client raises whatever its transport raises, in groups.
-            raise McpToolFailed(f"the MCP server {name!r} cannot be reached: {error}") from error
+            raise McpToolFailed(
+                f"the MCP server {name!r} cannot be reached: {_cause(error)}; "
+                "check its URL or command"
+            ) from error
 
     def tools(self) -> list[AgentTool]:
         """Return the tools of the server."""
@@ -79,7 +82,8 @@ class McpConnection:
         try:
             result = self._portal.call(lambda: self._client.call_tool(name, dict(arguments)))
         except Exception as error:  # the client raises whatever its transport raises
-            raise McpToolFailed(f"{name} of the MCP server {self.name!r}: {error}") from error
+            problem = f"{name} of the MCP server {self.name!r}: {_cause(error)}"
+            raise McpToolFailed(problem) from error
         text = _text(result.content)
         if result.is_error:
             raise McpToolFailed(text)
@@ -108,3 +112,10 @@ def server_of(*, url: str = "", command: Sequence[str] = (), env: Mapping[str, s
 def _text(blocks: Sequence[Any]) -> str:
     """Return the texts of a result; other parts are named by their type."""
     return "\n".join(getattr(block, "text", None) or f"[{block.type}]" for block in blocks)
+
+
+def _cause(error: BaseException) -> str:
+    """Return the first error in a group, as text."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error) or type(error).__name__

@@ -66,13 +66,15 @@ class TurnRules:
 def check_turn(turn: Turn, against: TurnRules) -> CheckedTurn:
     """Return what the model wrote with the event it is."""
     if turn.finish is Finish.LENGTH:
-        return CheckedTurn(StepEvent.ANSWER_CUT_OFF, turn.text)
+        error = "the answer was cut off at the limit of tokens; raise max_tokens of the agent"
+        return CheckedTurn(StepEvent.ANSWER_CUT_OFF, turn.text, error=error)
     if turn.finish is Finish.REFUSED and not turn.text.strip():
         return CheckedTurn(StepEvent.ANSWER_UNUSABLE, "", error="the model refused to answer")
     if turn.calls:
         return _check_calls(turn, against)
     if against.allowed.is_call_required:
-        return CheckedTurn(StepEvent.REQUIRED_CALL_MISSING, turn.text)
+        error = f"the model had to call a tool: {_names(against.allowed.names)}"
+        return CheckedTurn(StepEvent.REQUIRED_CALL_MISSING, turn.text, error=error)
     if missing_before_exit(against.rules, against.tools, against.past):
         return CheckedTurn(StepEvent.ANSWERED_TOO_EARLY, turn.text)
     return CheckedTurn(StepEvent.ANSWERED, turn.text)
