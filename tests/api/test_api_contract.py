@@ -20,6 +20,7 @@ from recollect.service.handlers.recollect import HANDLERS
 from recollect.wire.request import VerbRequest
 from recollect.wire.request_registry import request_classes
 from support import open_memory
+from tables import each_row
 
 NOUNS = sorted(
     name for name, value in vars(Recollect).items() if isinstance(value, cached_property)
@@ -59,7 +60,7 @@ def request_of(verb: Any) -> type[VerbRequest[Any]] | None:
     return by_name[names[0]] if names else None
 
 
-@pytest.mark.parametrize(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
+@each_row(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
 def test_a_verb_takes_what_its_request_model_takes(name: str, verb: Any) -> None:
     request = request_of(verb)
     if verb.__name__ in CLIENT_SIDE:
@@ -75,7 +76,7 @@ def test_a_verb_takes_what_its_request_model_takes(name: str, verb: Any) -> None
             assert parameter.default == field.default, field_name
 
 
-@pytest.mark.parametrize(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
+@each_row(("name", "verb"), list(verbs()), ids=[name for name, _ in verbs()])
 def test_a_verb_returns_what_its_request_model_says(name: str, verb: Any) -> None:
     request = request_of(verb)
     if request is None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from command_results import error_of, is_safe, json_of, output_of
 from recollect.cli.main import main
+from tables import each_row
 
 Run = Callable[..., Result]
 HOSTILE = "evil \x1b]0;pwned\x07 \x9b31m\x08 text"
@@ -255,7 +257,7 @@ def test_compacting_prints_the_summary(run: Run, coder: str) -> None:
     assert "summarized" in output_of(run("conversation", "show", *last))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stdin", "says"),
     [
         ("{", "the file is not valid JSON"),
@@ -338,8 +340,7 @@ NOBODY = [
 ]
 
 
-@pytest.mark.parametrize("args", NOBODY, ids=" ".join)
-@pytest.mark.parametrize("form", [(), ("--json",)])
+@each_row(("args", "form"), product(NOBODY, [(), ("--json",)]))
 def test_an_agent_that_does_not_exist_is_one_line_that_says_what_to_try(
     run: Run, coder: str, args: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
@@ -350,7 +351,7 @@ def test_an_agent_that_does_not_exist_is_one_line_that_says_what_to_try(
     assert [one["name"] for one in json_of(run("agent", "list", "--json"))] == ["coder"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "says"),
     [
         (("agent", "create", "--name", "coder"), "there is an agent named 'coder' already"),
@@ -393,7 +394,7 @@ def test_what_cannot_be_done_is_one_clear_line_and_exit_code_1(
 EDIT = ("memory", "update", "--agent", "coder", "--label")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "says"),
     [
         ((*EDIT, "skills", "--content", "x"), "read-only"),
@@ -411,7 +412,7 @@ def test_an_edit_that_cannot_be_made_says_why_and_changes_nothing(
     assert json_of(run("memory", "show", *EDIT[2:], "persona", "--json"))["version"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "says"),
     [
         (("agent", "update", "coder"), "nothing to change"),

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from all_commands import all_commands
 from command_results import error_of, is_safe, json_of, output_of
 from recollect.cli.main import main
+from tables import each_row
 from terminal import environment, in_terminal, installed
 
 Run = Callable[..., Result]
@@ -122,7 +123,7 @@ def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> 
     assert Path(again["path"]).read_text() == again["content"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "says"),
     [
         (("load", "--agent", "coder", "--skill", "nope"), "there is no skill 'nope' here"),
@@ -198,7 +199,7 @@ def test_the_same_of_files_as_json(run: Run, coder: str, site: Path) -> None:
     assert closed == [opened["path"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "says"),
     [
         (("open", "nope.md", "--agent", "coder"), "nope.md"),
@@ -372,7 +373,7 @@ def test_files_nobody_read_are_not_found_and_it_says_what_to_do(run: Run, kept: 
 # Every command
 
 
-@pytest.mark.parametrize("command", all_commands())
+@each_row("command", all_commands())
 def test_every_command_has_help_that_says_what_it_is_for(run: Run, command: str) -> None:
     for asked in ("-h", "--help"):
         shown = output_of(run(*command.split(), asked))

@@ -25,6 +25,7 @@ from all_commands import all_commands
 from model_folders import tiny_folder
 from recollect.cli.examples import FILE
 from recollect.cli.main import ALIASES, COMMANDS, SECTIONS, main
+from tables import each_row
 
 IN_SHELL = "connect"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -147,7 +148,7 @@ def test_the_examples_that_start_programs_print_what_the_help_shows(tmp_path: Pa
         run("recollect stop")
 
 
-@pytest.mark.parametrize("name", all_commands())
+@each_row("name", all_commands())
 def test_the_help_of_every_command_shows_examples(name: str) -> None:
     help_text = CliRunner().invoke(main, [*name.split(), "--help"]).stdout
 

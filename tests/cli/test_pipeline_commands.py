@@ -19,6 +19,7 @@ from recollect.config import Settings
 from recollect.domain.job import MAX_ATTEMPTS
 from recollect.models.scripted_models import ScriptedChatModel
 from support import FakeClock
+from tables import each_row
 
 Run = Callable[..., Result]
 
@@ -179,7 +180,7 @@ def test_what_is_told_of_a_file_is_kept_with_it(run: Run, tmp_path: Path) -> Non
     assert json_of(captured)[0]["title"] == "Tea time"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "code", "text"),
     [
         (["missing.txt"], 1, "cannot read missing.txt: No such file or directory"),
@@ -311,7 +312,7 @@ def test_all_parked_jobs_are_retried_at_once(run: Run, parked: str) -> None:
     assert run("jobs", "retry", "--all").stdout.startswith("0 jobs are due now")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "code", "text"),
     [
         (["show", "nope"], 1, "there is no job 'nope'; `recollect jobs list` shows"),

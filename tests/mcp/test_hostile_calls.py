@@ -21,6 +21,7 @@ from mcp_clients import (
 )
 from recollect.api.maintenance import Maintenance
 from support import open_memory
+from tables import each_row
 
 NOWHERE = "01900000-0000-7000-8000-000000000000"
 HUGE = "x" * 1_100_000
@@ -146,7 +147,7 @@ def test_a_closed_store_is_a_tool_error(tmp_path: Path) -> None:
     assert "closed" in call_error(in_process_server(rec), "search", query="anything")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "uri",
     [
         "recollect://blocks/absent",

@@ -27,6 +27,7 @@ from recollect.mcp.pagination import (
 )
 from recollect.mcp.tool_profiles import OWN_TOOLS, PROFILES
 from support import open_memory
+from tables import each_row
 
 LIST_TOKENS = 2_000
 
@@ -201,7 +202,7 @@ def test_a_cursor_is_good_for_its_own_question_only(rec: LocalRecollect) -> None
         assert "cursor" in call_error(server, "search", **request, cursor=cursor)
 
 
-@pytest.mark.parametrize("cursor", ["x", "a" * 9_999, "W10", "WzEsMl0", "é", "[" * 5_000, "\x00"])
+@each_row("cursor", ["x", "a" * 9_999, "W10", "WzEsMl0", "é", "[" * 5_000, "\x00"])
 def test_a_cursor_we_did_not_make_is_refused(rec: LocalRecollect, cursor: str) -> None:
     assert "first page" in call_error(in_process_server(rec), "search", query="pump", cursor=cursor)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from recollect import LocalRecollect
+from tables import each_row
 
 NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)  # a Wednesday
 
@@ -29,7 +30,7 @@ def search_contents(
     return [hit.memory.content for hit in hits]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "contents"),
     [
         (

@@ -16,6 +16,7 @@ from recollect.config import Settings
 from recollect.server.web_app import web_app
 from recollect.text.fence import fenced_spans
 from support import FakeClock, open_memory
+from tables import each_row
 
 NUL, HALF = "\x00", "\ud800"
 DEEP = 150_000
@@ -115,7 +116,7 @@ def test_any_name_works_in_every_path(client: TestClient, post: Post, name: str)
     assert [one["label"] for one in listed] == ["notes"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["", "  ", "a\nb", "x" * 300, "ghp_" + "a1B2" * 9, "0" * 8 + "-0000" * 3 + "-" + "0" * 12],
 )
@@ -126,7 +127,7 @@ def test_what_cannot_be_a_name_is_refused(client: TestClient, name: str) -> None
     assert answer.json()["detail"]
 
 
-@pytest.mark.parametrize("written", ["%00", "%ff", "%ED%A0%80", "%20", "a%0Ab", "x" * 999])
+@each_row("written", ["%00", "%ff", "%ED%A0%80", "%20", "a%0Ab", "x" * 999])
 def test_no_path_breaks_the_server(client: TestClient, written: str) -> None:
     for whole in (
         f"/agents/{written}",
@@ -368,9 +369,8 @@ def test_a_body_that_names_another_agent_is_refused(client: TestClient, post: Po
         assert answer.status_code == 422
 
 
-@pytest.mark.parametrize("budget", [200, 300, 1_000, 20_000])
 def test_the_text_keeps_its_budget_and_the_lists_are_whole(
-    rec: LocalRecollect, post: Post, budget: int
+    rec: LocalRecollect, post: Post, subtests: pytest.Subtests
 ) -> None:
     post("/agents", name="ada")
     post("/memory-blocks", agent_name="ada", label="human", value="Likes lamps. " * 500)
@@ -379,12 +379,14 @@ def test_the_text_keeps_its_budget_and_the_lists_are_whole(
     while rec.engine.embed_batch():
         pass  # else what the worker has not come to yet is weighed by its words alone
 
-    answer = post("/context/ada", query="which lamp is green?", budget_tokens=budget)
+    for budget in (200, 300, 1_000, 20_000):
+        with subtests.test(budget=budget):
+            answer = post("/context/ada", query="which lamp is green?", budget_tokens=budget)
 
-    assert answer["tokens"] <= budget
-    assert len(answer["relevant_messages"]) == 10
-    assert len(answer["memory_blocks"][0]["value"]) > 6_000
-    assert "Likes lamps." in answer["prefix"]
+            assert answer["tokens"] <= budget
+            assert len(answer["relevant_messages"]) == 10
+            assert len(answer["memory_blocks"][0]["value"]) > 6_000
+            assert "Likes lamps." in answer["prefix"]
 
 
 def test_the_operator_says_how_many_messages_a_context_and_a_search_have(path: Path) -> None:
@@ -464,7 +466,7 @@ def test_ten_megabytes_are_refused_and_nothing_is_kept(client: TestClient, post:
     assert client.get("/messages/ada").json() == client.get("/memory-blocks/ada").json() == []
 
 
-@pytest.mark.parametrize("depth", [300, 900, DEEP])
+@each_row("depth", [300, 900, DEEP])
 def test_deep_metadata_is_refused(client: TestClient, post: Post, depth: int) -> None:
     post("/agents", name="ada")
     deep = '{"a":' * depth + "1" + "}" * depth
@@ -475,7 +477,7 @@ def test_deep_metadata_is_refused(client: TestClient, post: Post, depth: int) ->
     assert client.get("/messages/ada").json() == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         "",

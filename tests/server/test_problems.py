@@ -28,6 +28,7 @@ from recollect.wire.problem import (
     problem_json,
     validation_problem,
 )
+from tables import each_row
 
 EVERY = [
     found
@@ -198,7 +199,7 @@ def test_a_wait_is_told_in_the_header_too(client: TestClient) -> None:
     assert answer.json()["retry_after_s"] == 3.4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "query", "where", "message"),
     [
         ({"name": 7}, "", "body.name", "valid string"),
@@ -290,7 +291,7 @@ def test_the_description_promises_problems_and_no_page_fetches_scripts(client: T
         assert client.get(page).status_code == 404
 
 
-@pytest.mark.parametrize("address", ["/health", "/openapi.json", "/nix"])
+@each_row("address", ["/health", "/openapi.json", "/nix"])
 def test_every_address_wants_the_token(words_only: LocalRecollect, address: str) -> None:
     app = web_app(words_only, Settings(token="s3cret"))
 

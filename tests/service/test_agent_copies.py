@@ -15,6 +15,7 @@ from recollect import (
 )
 from stored_agents import explained, rich_agent, rows
 from support import FakeClock
+from tables import each_row
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ def test_a_branch_at_a_conversation_has_it_whole_and_nothing_later(
     assert len(rec.conversations.messages(said)) == 4
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("at", "error"),
     [
         ("nothing", NotFound),

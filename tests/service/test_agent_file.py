@@ -17,6 +17,7 @@ from recollect.domain.provenance import MentionedDate, Provenance, StatementFlag
 from recollect.domain.transcript import Voice
 from stored_agents import explained, rich_agent, rows, without_ids
 from support import FakeClock, open_memory
+from tables import each_row
 
 
 @pytest.fixture
@@ -418,7 +419,7 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@each_row("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
     what: str, rec: LocalRecollect, foreign: bytes, tmp_path: Path
 ) -> None:

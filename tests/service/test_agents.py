@@ -8,6 +8,7 @@ import pytest
 
 from recollect import AlreadyExists, InvalidInput, LocalRecollect, NotFound
 from support import START, FakeClock, open_memory
+from tables import each_row
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
@@ -67,9 +68,7 @@ def test_a_name_is_taken_once_whoever_asks(words_only: LocalRecollect) -> None:
     assert len(words_only.blocks.list()) == 5  # nothing is left of those that were refused
 
 
-@pytest.mark.parametrize(
-    "name", ["", "  ", "a\nb", "a\x00b\x07", "x" * 201, SECRET, None, 5, b"anna", ["anna"]]
-)
+@each_row("name", ["", "  ", "a\nb", "a\x00b\x07", "x" * 201, SECRET, None, 5, b"anna", ["anna"]])
 def test_a_name_nobody_can_be_called_by_is_refused(rec: LocalRecollect, name: Any) -> None:
     with pytest.raises(InvalidInput):
         rec.agents.create(name)

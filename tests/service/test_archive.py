@@ -14,6 +14,7 @@ from recollect import (
     TooLarge,
 )
 from support import FakeClock, open_memory
+from tables import each_row
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_a_passage_over_the_limit_is_refused_with_its_size_and_what_to_do(
         anna.archive.insert("anna", "three plain words", token_limit=1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "more"),
     [
         ("", {}),

@@ -18,6 +18,7 @@ from recollect import (
     TooLarge,
 )
 from support import FakeClock
+from tables import each_row
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
@@ -373,7 +374,7 @@ def test_a_conflict_over_long_values_has_them_whole_in_the_error_and_cut_in_its_
     assert len(str(caught.value)) < 2_000
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, "1", 1.5, object()])
+@each_row("version", [0, 2, -1, "1", 1.5, object()])
 def test_a_version_that_is_not_the_present_one_is_refused(
     two: LocalRecollect, version: object
 ) -> None:
@@ -423,7 +424,7 @@ def test_history_says_who_when_and_why_and_can_be_compared_and_taken_back(
     assert two.blocks.rollback("anna", "persona", 1).value == ""
 
 
-@pytest.mark.parametrize("version", [0, 3, 2**60, True, "1", None])
+@each_row("version", [0, 3, 2**60, True, "1", None])
 def test_a_version_there_never_was_cannot_be_compared_or_taken_back(
     two: LocalRecollect, version: Any
 ) -> None:

@@ -28,6 +28,7 @@ from recollect import (
 )
 from recollect.wire.material_files import MAX_BYTES, MAX_CHARS
 from support import START, FakeClock, candidates
+from tables import each_row
 
 SAMPLES = DATA / "transcripts"
 TOKEN = "ghp_" + "a1B2" * 9
@@ -684,7 +685,7 @@ def test_a_line_of_text_cannot_pretend_to_be_the_user(rec: LocalRecollect) -> No
 # ── what is refused ─────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("material", "message"),
     [
         ("", "empty"),

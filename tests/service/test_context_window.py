@@ -11,6 +11,7 @@ from conversation_messages import append_anthropic_call, append_messages, append
 from recollect import InvalidInput, LocalRecollect, NotFound
 from recollect.domain.context_bundle import WindowOverview
 from support import FakeClock
+from tables import each_row
 
 SECTIONS = ("system", "blocks", "metadata", "summary", "messages", "tools", "files")
 TOOL = {"name": "look", "description": "Looks at a lamp.", "parameters": {"type": "object"}}
@@ -261,7 +262,7 @@ def test_looking_changes_nothing(rec: LocalRecollect, clock: FakeClock) -> None:
 # Counting
 
 
-@pytest.mark.parametrize("model", ["", "gpt-4o", "gpt-4", "claude-sonnet-4", "nobody"])
+@each_row("model", ["", "gpt-4o", "gpt-4", "claude-sonnet-4", "nobody"])
 @settings(
     max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -19,6 +19,7 @@ from recollect import (
     TooLarge,
 )
 from support import START, FakeClock, open_memory
+from tables import each_row
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 CALL = {
@@ -118,7 +119,7 @@ def test_a_title_can_change_and_holds_no_secret(rec: LocalRecollect) -> None:
         rec.conversations.rename(begun, "x" * 501)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("which", "error", "message"),
     [
         *(
@@ -216,7 +217,7 @@ def test_every_role_is_kept(rec: LocalRecollect, role: str) -> None:
     assert rec.conversations.append(talk, role, "x").role == role
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "content", "more"),
     [
         ("robot", "x", {}),

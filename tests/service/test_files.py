@@ -8,6 +8,7 @@ import pytest
 
 from recollect import InvalidInput, LocalRecollect, NotFound
 from support import FakeClock, open_memory
+from tables import each_row
 
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -88,7 +89,7 @@ def test_an_empty_file_is_open_without_lines(rec: LocalRecollect, coder: str, si
     assert rec.files.list_open(coder) == [window]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "request_",
     [
         {"path": "0.txt", "offset": -1},
@@ -478,7 +479,7 @@ def test_a_secret_at_the_edge_of_what_is_kept_is_taken_out_too(
     assert not stored(path, SECRET[:20])
 
 
-@pytest.mark.parametrize("query", ["", "  ", "\0", '"*(', "x" * 20_000, "🤖"])
+@each_row("query", ["", "  ", "\0", '"*(', "x" * 20_000, "🤖"])
 def test_no_question_breaks_the_search(rec: LocalRecollect, site: Path, query: str) -> None:
     rec.files.index(project=site)
 

@@ -12,6 +12,7 @@ from conftest import DATA
 from recollect import AlreadyExists, ImportRefused, InvalidInput, LocalRecollect, Message
 from stored_agents import rich_agent, rows
 from support import START, FakeClock, open_memory
+from tables import each_row
 
 SAMPLES = sorted((DATA / "agent_files").glob("*.af"))
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
@@ -467,7 +468,7 @@ BROKEN: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@each_row("what", BROKEN)
 def test_a_broken_file_is_refused_with_its_place_and_changes_nothing(
     what: str, rec: LocalRecollect, tmp_path: Path
 ) -> None:

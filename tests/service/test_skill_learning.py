@@ -13,6 +13,7 @@ from recollect.config import Settings
 from recollect.errors import AlreadyExists
 from recollect.models.scripted_models import ScriptedChatModel
 from support import FakeClock
+from tables import each_row
 
 Open = Callable[..., LocalRecollect]
 
@@ -161,7 +162,7 @@ def test_where_nothing_was_done_there_is_nothing_to_learn(
     assert list(site.rglob("*")) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["", "  ", "../up", "a/b", "Deploy", "a b", "-a", "a--b", "x" * 100, "a\0b", "é", None, 5],
 )
@@ -173,7 +174,7 @@ def test_a_name_no_folder_should_have_is_refused(
     assert list(site.rglob("*")) == []
 
 
-@pytest.mark.parametrize("save", ["everywhere", None, "Project", 1])
+@each_row("save", ["everywhere", None, "Project", 1])
 def test_an_unknown_place_to_save_is_refused(rec: LocalRecollect, save: Any) -> None:
     with pytest.raises(InvalidInput, match="use one of project, global"):
         rec.skills.learn(worked(rec), "deploy-docs", save=save)

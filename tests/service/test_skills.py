@@ -8,6 +8,7 @@ import pytest
 from recollect import InvalidInput, LocalRecollect, NotFound
 from recollect.domain.skill import SkillOrigin
 from support import FakeClock, open_memory
+from tables import each_row
 
 BUNDLED = {"remember-well", "review-inbox", "write-handover"}
 
@@ -169,7 +170,7 @@ def test_a_skill_larger_than_may_be_read_is_told_and_not_loaded(
         rec.skills.load(coder, "vast", project=site)
 
 
-@pytest.mark.parametrize("name", ["", "nope", "../../etc", "\x1b[31m", "Remember-Well"])
+@each_row("name", ["", "nope", "../../etc", "\x1b[31m", "Remember-Well"])
 def test_a_skill_that_is_not_there_is_not_found_and_nothing_changes(
     rec: LocalRecollect, coder: str, name: str
 ) -> None:
@@ -470,9 +471,7 @@ def test_skills_are_found_by_words_and_by_meaning(tmp_path: Path, path: Path, si
     assert without[0].matched_words == ("lamp", "mount")
 
 
-@pytest.mark.parametrize(
-    "query", ["", "   ", "\0", "the of and", "zzzz", "🤖", '"*(', "x" * 50_000]
-)
+@each_row("query", ["", "   ", "\0", "the of and", "zzzz", "🤖", '"*(', "x" * 50_000])
 def test_no_question_breaks_the_search(rec: LocalRecollect, query: str) -> None:
     hits = rec.skills.search(query)
 

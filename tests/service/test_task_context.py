@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Ret
 from recollect.domain.context_bundle import SectionName
 from recollect.service.read import MAX_DROPPED
 from support import FakeClock, open_memory
+from tables import each_row
 
 BUDGETS = (50, 200, 2_000, 200_000)
 
@@ -67,7 +69,7 @@ def talk_of(rec: LocalRecollect) -> str:
 # Who asks
 
 
-@pytest.mark.parametrize("name", ["nobody", "019e7044-8800-7001-8000-00000000ffff", "名前", "a b"])
+@each_row("name", ["nobody", "019e7044-8800-7001-8000-00000000ffff", "名前", "a b"])
 def test_an_agent_nobody_made_is_no_error_and_has_nothing(
     furnished: LocalRecollect, name: str
 ) -> None:
@@ -130,7 +132,7 @@ def test_a_conversation_of_another_agent_is_refused_and_nothing_of_it_told(
         furnished.context_for("the lamp", agent="other", conversation=talk)
 
 
-@pytest.mark.parametrize("named", ["nope", "x" * 10_000, "\0"])
+@each_row("named", ["nope", "x" * 10_000, "\0"])
 def test_a_conversation_that_does_not_exist_is_not_found(
     furnished: LocalRecollect, named: str
 ) -> None:
@@ -223,8 +225,10 @@ def test_a_file_in_a_repo_comes_with_its_name_there_and_its_commits(
     assert "a@b.c" not in bundle.text
 
 
-@pytest.mark.parametrize("name", ["lamp.py", "gone/lamp.py", ".env", "a\nb.py", "</memory>.py"])
-@pytest.mark.parametrize("exists", [True, False])
+@each_row(
+    ("exists", "name"),
+    product([False, True], ["lamp.py", "gone/lamp.py", ".env", "a\nb.py", "</memory>.py"]),
+)
 def test_a_file_outside_of_a_repo_or_missing_is_no_error(
     furnished: LocalRecollect, tmp_path: Path, name: str, exists: bool
 ) -> None:
@@ -247,7 +251,7 @@ def test_memories_that_name_the_file_come_for_any_task(rec: LocalRecollect, tmp_
     assert "the switch of the lamp" in bundle.text
 
 
-@pytest.mark.parametrize("file", ["/", "/dev/null", "/proc/self/environ", "x" * 5_000])
+@each_row("file", ["/", "/dev/null", "/proc/self/environ", "x" * 5_000])
 def test_a_path_that_is_no_file_of_a_project_is_no_failure_of_the_bundle(
     furnished: LocalRecollect, file: str
 ) -> None:
@@ -258,7 +262,7 @@ def test_a_path_that_is_no_file_of_a_project_is_no_failure_of_the_bundle(
     assert bundle.tokens <= bundle.budget_tokens
 
 
-@pytest.mark.parametrize("file", ["", "  ", "a\0b", 5, b"x.py"])
+@each_row("file", ["", "  ", "a\0b", 5, b"x.py"])
 def test_what_is_no_path_is_refused(furnished: LocalRecollect, file: Any) -> None:
     with pytest.raises((InvalidInput, TypeError)):
         furnished.context_for("fix it", agent="coder", file=file)
@@ -267,9 +271,10 @@ def test_what_is_no_path_is_refused(furnished: LocalRecollect, file: Any) -> Non
 # How much
 
 
-@pytest.mark.parametrize("form", ["tags", "markdown"])
-@pytest.mark.parametrize("budget", BUDGETS)
-@pytest.mark.parametrize("model", ["", "gpt-4", "claude-sonnet-4", "nobody's"])
+@each_row(
+    ("form", "budget", "model"),
+    product(["tags", "markdown"], BUDGETS, ["", "gpt-4", "claude-sonnet-4", "nobody's"]),
+)
 def test_the_budget_holds_as_the_model_counts(
     furnished: LocalRecollect, budget: int, model: str, form: str
 ) -> None:
@@ -367,16 +372,15 @@ def test_a_long_history_begins_with_no_result_without_its_call(rec: LocalRecolle
     assert len(bundle.history) == 401 or any(item.kind == "history" for item in bundle.dropped)
 
 
-@pytest.mark.parametrize(
-    "shares",
-    [
-        {"history": 0.9, "relevant": 0.05, "system": 0, "blocks": 0, "margin": 0.05},
-        {"history": 0, "relevant": 0.9, "system": 0.05, "blocks": 0.05, "margin": 0},
-        {"history": 0, "relevant": 0, "system": 0, "blocks": 0, "margin": 1},
-        {"margin": 0},
-    ],
-)
-@pytest.mark.parametrize("budget", BUDGETS)
+SHARES: list[dict[str, float]] = [
+    {"history": 0.9, "relevant": 0.05, "system": 0, "blocks": 0, "margin": 0.05},
+    {"history": 0, "relevant": 0.9, "system": 0.05, "blocks": 0.05, "margin": 0},
+    {"history": 0, "relevant": 0, "system": 0, "blocks": 0, "margin": 1},
+    {"margin": 0},
+]
+
+
+@each_row(("shares", "budget"), product(SHARES, BUDGETS))
 def test_any_shares_keep_the_budget(
     furnished: LocalRecollect, shares: dict[str, float], budget: int
 ) -> None:
@@ -402,7 +406,7 @@ def test_shares_move_room_between_history_and_what_is_relevant(furnished: LocalR
     assert history(0.7) > history(0.1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "shares",
     [
         {"history": 1.5},
@@ -421,7 +425,7 @@ def test_shares_that_make_no_sense_are_refused(
         furnished.context_for("the lamp", agent="coder", shares=shares)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "how",
     [
         {"budget_tokens": 49},
@@ -448,7 +452,7 @@ def test_every_section_told_is_in_the_text(furnished: LocalRecollect) -> None:
 # Hostile tasks
 
 
-@pytest.mark.parametrize(
+@each_row(
     "task",
     [
         "",
@@ -473,7 +477,7 @@ def test_no_task_raises_or_breaks_the_fence(furnished: LocalRecollect, task: str
     assert "a1B2a1B2" not in logged(furnished, bundle).query
 
 
-@pytest.mark.parametrize("task", [None, 5, b"x", ["x"]])
+@each_row("task", [None, 5, b"x", ["x"]])
 def test_a_task_that_is_no_text_is_refused(furnished: LocalRecollect, task: Any) -> None:
     with pytest.raises(InvalidInput):
         furnished.context_for(task, agent="coder")
@@ -533,7 +537,7 @@ def test_the_log_says_what_was_given_and_what_was_dropped_and_why(
     assert {pin.id for pin in bundle.pins} <= items.keys()
 
 
-@pytest.mark.parametrize("budget", [50, 60, 80, 100, 150, 200])
+@each_row("budget", [50, 60, 80, 100, 150, 200])
 def test_at_a_small_budget_everything_left_out_is_named(
     furnished: LocalRecollect, budget: int
 ) -> None:

@@ -15,6 +15,7 @@ from recollect import (
     TooLarge,
 )
 from support import START, FakeClock, candidates, open_memory
+from tables import each_row
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -64,7 +65,7 @@ def test_scope_and_type_follow_from_where_it_is_written(
     assert (memory.scope, memory.type) == (scope, kind)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [
         {"content": ""},

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recollect import ImportRefused, InvalidInput, LocalRecollect, StoreUnavailable
 from recollect.store.sqlite.migrate import known_migrations
 from support import FakeClock, open_memory
+from tables import each_row
 
 TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
 NAME = st.sampled_from(["a", "b", "c"])
@@ -187,7 +188,7 @@ def test_a_fact_with_another_value_here_is_imported_as_contradicted(
         assert any("editor" in conflict for conflict in imported.conflicts)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "effects",
     [
         "[]",
@@ -224,60 +225,60 @@ def with_checksum(lines: list[str]) -> list[str]:
 Damage = Callable[[list[str]], list[str]]
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda lines: lines[:-1], "cut off"),
-        (lambda lines: lines[:2], "cut off after 1 rows"),
-        (lambda lines: [], "cut off after 0 rows"),
-        (lambda lines: ["{not json", *lines[1:]], "not JSON"),
-        (lambda lines: ["[1]", *lines[1:]], "is not a JSON object"),
-        (lambda lines: ['{"some":"thing"}', *lines[1:]], "not a Recollect export"),
-        (lambda lines: [lines[0].replace('"format":1', '"format":9'), *lines[1:]], "format 9"),
-        (lambda lines: [line.replace("fact", "lie!") for line in lines], "match its hash"),
-        (lambda lines: [line.replace("1 memory", "2 memory") for line in lines], "checksum"),
-        (lambda lines: [line.replace('_at":1', '_at":1000000') for line in lines], "stored"),
-        (
-            lambda lines: [
-                line.replace('"alternatives":"[]"', '"alternatives":"5"') for line in lines
-            ],
-            "shape",
-        ),
-        (lambda lines: [lines[0], '{"table":"projects","name":"n"}', *lines[1:]], "NOT NULL"),
-        (
-            lambda lines: [lines[0], '{"table":"views","name":"\\ud800"}', *lines[1:]],
-            "cannot be st",
-        ),
-        (lambda lines: [*lines, lines[1]], "after the end"),
-        (lambda lines: [lines[0], '{"table":"ghosts"}', *lines[1:]], "unknown table"),
-        (lambda lines: [lines[0], '{"table":"views","x":1}', *lines[1:]], "unknown columns"),
-        (lambda lines: [lines[0], '{"table":"views","name":"n"}', *lines[1:]], "breaks a rule"),
-        (
-            lambda lines: [lines[0], '{"table":"projects","id":{},"name":"n"}', *lines[1:]],
-            "cannot be stored",
-        ),
-        (lambda lines: [line for line in lines if '"table":"sources"' not in line], "rule"),
-        (
-            lambda lines: with_checksum([line for line in lines if '"table":"memor' not in line]),
-            "incomplete",
-        ),
-    ],
-)
+DAMAGED: list[tuple[Damage, str]] = [
+    (lambda lines: lines[:-1], "cut off"),
+    (lambda lines: lines[:2], "cut off after 1 rows"),
+    (lambda lines: [], "cut off after 0 rows"),
+    (lambda lines: ["{not json", *lines[1:]], "not JSON"),
+    (lambda lines: ["[1]", *lines[1:]], "is not a JSON object"),
+    (lambda lines: ['{"some":"thing"}', *lines[1:]], "not a Recollect export"),
+    (lambda lines: [lines[0].replace('"format":1', '"format":9'), *lines[1:]], "format 9"),
+    (lambda lines: [line.replace("fact", "lie!") for line in lines], "match its hash"),
+    (lambda lines: [line.replace("1 memory", "2 memory") for line in lines], "checksum"),
+    (lambda lines: [line.replace('_at":1', '_at":1000000') for line in lines], "stored"),
+    (
+        lambda lines: [line.replace('"alternatives":"[]"', '"alternatives":"5"') for line in lines],
+        "shape",
+    ),
+    (lambda lines: [lines[0], '{"table":"projects","name":"n"}', *lines[1:]], "NOT NULL"),
+    (
+        lambda lines: [lines[0], '{"table":"views","name":"\\ud800"}', *lines[1:]],
+        "cannot be st",
+    ),
+    (lambda lines: [*lines, lines[1]], "after the end"),
+    (lambda lines: [lines[0], '{"table":"ghosts"}', *lines[1:]], "unknown table"),
+    (lambda lines: [lines[0], '{"table":"views","x":1}', *lines[1:]], "unknown columns"),
+    (lambda lines: [lines[0], '{"table":"views","name":"n"}', *lines[1:]], "breaks a rule"),
+    (
+        lambda lines: [lines[0], '{"table":"projects","id":{},"name":"n"}', *lines[1:]],
+        "cannot be stored",
+    ),
+    (lambda lines: [line for line in lines if '"table":"sources"' not in line], "rule"),
+    (
+        lambda lines: with_checksum([line for line in lines if '"table":"memor' not in line]),
+        "incomplete",
+    ),
+]
+
+
 def test_a_damaged_export_is_refused_and_changes_nothing(
-    rec: LocalRecollect, tmp_path: Path, damage: Damage, message: str
+    rec: LocalRecollect, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     rec.ingest("a fact")
     exported = tmp_path / "e.jsonl"
     rec.export(exported)
-    exported.write_text("".join(f"{line}\n" for line in damage(exported.read_text().splitlines())))
+    lines = exported.read_text().splitlines()
 
     with open_memory(tmp_path / "other.db") as other:
         other.ingest("untouched")
-        with pytest.raises(ImportRefused, match=message):
-            other.import_(exported, trust=True)
+        for damage, message in DAMAGED:
+            with subtests.test(message):
+                exported.write_text("".join(f"{line}\n" for line in damage(list(lines))))
+                with pytest.raises(ImportRefused, match=message):
+                    other.import_(exported, trust=True)
 
-        assert other.maintenance.status().counts["memories"] == 1
-        assert other.maintenance.verify().ok
+                assert other.maintenance.status().counts["memories"] == 1
+                assert other.maintenance.verify().ok
 
 
 def test_a_cut_off_compressed_export_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:
@@ -359,7 +360,7 @@ def test_a_later_state_of_a_memory_is_taken_over_with_its_history(
     assert changes == ["inbox", "active"]
 
 
-@pytest.mark.parametrize("at", [30, 80, 150, 220])
+@each_row("at", [30, 80, 150, 220])
 def test_a_compressed_export_with_a_flipped_byte_is_refused(
     rec: LocalRecollect, tmp_path: Path, at: int
 ) -> None:

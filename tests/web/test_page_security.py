@@ -1,7 +1,5 @@
 """Who may see and change the memory through a browser: sessions, origins, headers."""
 
-import pytest
-
 from in_process_server import LOCAL
 from recollect import LocalRecollect
 from recollect.web.browser_sessions import CODE_VALID_S, MAX_CODES, BrowserSessions
@@ -189,7 +187,7 @@ def test_nothing_of_the_token_or_the_key_is_in_a_page(words_only: LocalRecollect
     assert key not in html
 
 
-@pytest.mark.parametrize("name", ["../page.py", "..%2fpage.py", "page.py", "style.css/x", "x.js"])
+@each_row("name", ["../page.py", "..%2fpage.py", "page.py", "style.css/x", "x.js"])
 def test_only_scripts_and_styles_are_static_files(words_only: LocalRecollect, name: str) -> None:
     response = page_client(words_only).get(f"/ui/static/{name}", headers=NAVIGATION)
 

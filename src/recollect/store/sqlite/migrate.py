@@ -9,7 +9,9 @@ migration that this version does not know is refused: an older program must not 
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -42,27 +44,28 @@ class Migration:
     name: str
     sql: str
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """The hash of the script, recorded when it runs."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-def known_migrations() -> list[Migration]:
-    """Return the migrations of this version, in order."""
+@cache
+def known_migrations() -> tuple[Migration, ...]:
+    """Return the migrations of this version, in order. They are read once per process."""
     migrations = []
     for entry in (files(__package__) / "migrations").iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name):
             sql = entry.read_text(encoding="utf-8")
             migrations.append(Migration(int(match[1]), match[2], sql))
-    return sorted(migrations, key=lambda migration: migration.number)
+    return tuple(sorted(migrations, key=lambda migration: migration.number))
 
 
 def migrate(
     db: apsw.Connection,
     path: Path,
     clock: Clock,
-    migrations: list[Migration] | None = None,
+    migrations: Sequence[Migration] | None = None,
     *,
     key: StoreKey | None = None,
 ) -> int:
@@ -106,7 +109,7 @@ def check_current(db: apsw.Connection, path: Path) -> int:
     return version
 
 
-def _applied_version(db: apsw.Connection, path: Path, steps: list[Migration]) -> int:
+def _applied_version(db: apsw.Connection, path: Path, steps: Sequence[Migration]) -> int:
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not tables:
         return 0
