@@ -5,6 +5,7 @@ import os
 import ssl
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ settings.register_profile(
 settings.load_profile("default")
 
 PATIENCE_S = 60.0  # a wait ends earlier only by success
+_HOMES = count()  # of tests without a folder of their own
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
 
@@ -97,15 +99,23 @@ def _one_tls_context() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_settings_of_this_machine(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     """Keep a developer's own configuration and memory out of the tests."""
+    if "tmp_path" in request.fixturenames:
+        home: Path = request.getfixturevalue("tmp_path")
+    else:  # most tests write nothing; a folder for each takes a second in all
+        home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
     for name in os.environ:
         if name.startswith(("RECOLLECT_", "MEMORY_", "OPENAI_", "OLLAMA_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "default.db"))
-    monkeypatch.setenv("RECOLLECT_MODELS_FOLDER", str(tmp_path / "models"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    monkeypatch.setenv("RECOLLECT_DB", str(home / "default.db"))
+    monkeypatch.setenv("RECOLLECT_MODELS_FOLDER", str(home / "models"))
 
 
 @pytest.fixture(autouse=True)

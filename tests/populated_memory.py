@@ -42,4 +42,5 @@ def populate_memory(rec: LocalRecollect) -> dict[str, list[str]]:
         "message": [message.id],
         "pin": [pin.id],
         "key": ["editor"],
+        "approval": ["nothing"],
     }

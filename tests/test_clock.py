@@ -103,6 +103,7 @@ def test_a_moment_is_so_many_microseconds_since_1970(moment: datetime, micros: i
     assert from_micros(micros) == moment
 
 
+@pytest.mark.fuzz
 @given(moments)
 def test_a_moment_survives_the_round_trip_to_the_microsecond(moment: datetime) -> None:
     returned = from_micros(to_micros(moment))

@@ -222,6 +222,7 @@ def learnt(rec: LocalRecollect, place: Path, agent: str | None) -> list[Status]:
     return [memory.status for memory in memories if memory.type != "episode"]
 
 
+@pytest.mark.fuzz
 def test_what_the_user_types_is_learnt_in_every_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:

@@ -75,6 +75,7 @@ def test_it_is_woken_at_once(rec: LocalRecollect) -> None:
         until(lambda: not rec.engine.check_health().waiting)
 
 
+@pytest.mark.kill
 def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
     clock = FakeClock()
     settings = Settings(db=str(path), embedding_backend="none")

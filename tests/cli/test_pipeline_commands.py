@@ -423,7 +423,7 @@ def test_taking_several_back_is_all_or_none(run: Run) -> None:
     assert status_of(run, one) == "active"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "code", "text"),
     [
         (["promote"], 2, "Missing argument 'ID...'"),
@@ -431,7 +431,7 @@ def test_taking_several_back_is_all_or_none(run: Run) -> None:
         (["undo"], 2, "Missing argument 'ID...'"),
         (["confirm"], 2, "Missing argument 'ID'"),
         (["promote", "{active}"], 1, "is active and cannot become active"),
-        (["reject", "{active}"], 1, "only a candidate in the inbox can be decided"),
+        (["reject", "{active}"], 1, "only a candidate or a statement can be decided"),
         (["undo", "{active}"], 1, "has not changed since it was written"),
         (["undo", "nope"], 1, "there is no memory 'nope'"),
         (["confirm", "nope"], 1, "there is no memory 'nope'"),

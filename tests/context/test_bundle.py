@@ -79,6 +79,7 @@ def test_the_text_of_a_bundle_looks_like_this(rec: LocalRecollect, clock: FakeCl
 KINDS = st.sampled_from([*MemoryType])
 
 
+@pytest.mark.fuzz
 @settings(max_examples=100)
 @given(
     contents=st.lists(st.tuples(KINDS, st.text(min_size=1, max_size=400)), max_size=30),

@@ -303,6 +303,7 @@ def tokens(messages: Sequence[Message]) -> int:
     return sum(map(message_tokens, messages))
 
 
+@pytest.mark.fuzz
 @given(conversations(), SETTINGS, st.integers(0, 300))
 def test_whatever_leaves_the_rest_stays_in_order_and_whole(
     messages: list[Message], settings: CompactionSettings, other: int
@@ -328,6 +329,7 @@ def test_whatever_leaves_the_rest_stays_in_order_and_whole(
     assert plan == plan_compaction(messages, settings=settings, other_tokens=other)
 
 
+@pytest.mark.fuzz
 @given(conversations(), SETTINGS, st.integers(0, 300))
 def test_a_plan_meets_its_target_or_says_why_not(
     messages: list[Message], settings: CompactionSettings, other: int
@@ -340,6 +342,7 @@ def test_a_plan_meets_its_target_or_says_why_not(
     assert (after > int(settings.target * settings.window_tokens)) == ("above" in plan.reason)
 
 
+@pytest.mark.fuzz
 @given(st.data(), SETTINGS)
 def test_compaction_again_and_again_neither_loses_nor_repeats_a_message(
     data: st.DataObject, settings: CompactionSettings

@@ -1,5 +1,6 @@
 """Long messages in a bundle: cut around what answers, sharing the room fairly."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -97,6 +98,7 @@ def test_a_long_text_is_told_by_the_sentences_that_bear_on_the_question() -> Non
     assert relevant_sentences(f"{RAIN} {ANSWER}", ["databases"]) == f"{RAIN} {ANSWER}"  # short
 
 
+@pytest.mark.fuzz
 @given(
     text=TEXT,
     words=st.lists(st.text(max_size=8) | st.just("lamp"), max_size=4),

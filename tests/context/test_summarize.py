@@ -282,6 +282,7 @@ MESSAGES = st.lists(st.tuples(st.sampled_from(Role), TEXTS), max_size=20).map(
 )
 
 
+@pytest.mark.fuzz
 @given(MESSAGES, st.one_of(st.just(""), TEXTS), st.integers(1, 300))
 def test_a_summary_never_passes_its_budget_and_is_always_the_same(
     messages: list[Message], previous: str, budget: int
@@ -300,6 +301,7 @@ def test_even_a_small_budget_says_something(budget: int) -> None:
     assert estimate_tokens(summary) <= budget
 
 
+@pytest.mark.fuzz
 @given(MESSAGES)
 def test_every_line_stands_in_the_message_it_names(messages: list[Message]) -> None:
     talk = [msg for msg in messages if msg.role is Role.USER]
@@ -317,6 +319,7 @@ def content_at(messages: Sequence[Message], position: int) -> str:
     return next((msg.content for msg in messages if msg.position == position), "")
 
 
+@pytest.mark.kill
 def test_rolling_on_keeps_what_matters_from_long_ago() -> None:
     summary = summary_of([message(0, "user", "We decided to host everything in Helsinki.")], 300)
     for start in range(1, 400, 20):

@@ -21,6 +21,7 @@ from recollect.engine.embed_pending import BATCH_ITEMS
 from recollect.models.model_manifest import default_manifest
 from recollect.models.scripted_models import ScriptedEmbedder
 
+pytestmark = pytest.mark.kill
 ALLERGY = "Ana is allergic to peanuts."
 SHELLFISH = "Bob cannot eat shellfish."
 ABOUT_ALLERGY = "which nuts must nobody serve her?"

@@ -434,6 +434,7 @@ def conversations(draw: st.DrawFn) -> tuple[str, list[SourceTurn]]:
     return content, turns
 
 
+@pytest.mark.fuzz
 @given(conversations(), readings)
 def test_a_find_rests_on_the_words_of_one_turn_of_somebody_who_may_state_it(
     conversation: tuple[str, list[SourceTurn]], mode: ExtractionMode

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,6 +132,7 @@ WORDS = ["we", "use", "pnpm", "yarn", "for", "builds", "tests", "not", "8080", "
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
 
 
+@pytest.mark.fuzz
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(["p1", "p2"])), max_size=60))
 def test_every_candidate_is_a_lead_or_stands_with_exactly_one(
     told: list[tuple[str, str]],

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from recollect.domain.memory import MemoryType
 from recollect.engine.extract.extract_stage import MAX_CANDIDATES
 from support import FakeClock, candidates, open_memory
@@ -38,6 +40,7 @@ def test_a_long_session_gives_so_many_candidates_and_says_how_many_more_there_we
     assert any(f"s{MAX_CANDIDATES + MORE - 1}." in candidate for candidate in contents)
 
 
+@pytest.mark.kill
 def test_what_puts_something_right_comes_before_what_is_merely_said(
     path: Path, clock: FakeClock
 ) -> None:
@@ -55,6 +58,7 @@ def test_what_puts_something_right_comes_before_what_is_merely_said(
     assert any("tabs" in candidate for candidate in contents)
 
 
+@pytest.mark.kill
 def test_a_note_is_kept_whole(path: Path, clock: FakeClock) -> None:
     lines = "\n".join(
         f"- Service s{number} runs on port {8_000 + number}." for number in range(340)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -222,6 +223,7 @@ texts = st.one_of(
 sessions = st.lists(st.builds(TranscriptMessage, st.sampled_from(Voice), texts), max_size=8)
 
 
+@pytest.mark.fuzz
 @given(sessions)
 def test_any_session_has_an_episode_of_quotes_or_none(said: list[TranscriptMessage]) -> None:
     source = source_of(*said)

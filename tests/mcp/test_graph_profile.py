@@ -169,6 +169,7 @@ def written(server: Any, many: list[dict[str, Any]], relations: list[dict[str, s
     call_values(server, "create_relations", relations=relations)
 
 
+@pytest.mark.kill
 def test_a_graph_too_long_to_read_is_cut_to_the_newest_and_says_so(rec: LocalRecollect) -> None:
     server = in_process_server(rec, GRAPH)
     outcome = "ein längerer Satz über das, was hier »gilt«, Nummer"

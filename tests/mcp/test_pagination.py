@@ -83,6 +83,7 @@ def test_what_reads_is_marked_so_and_what_destroys_too() -> None:
     assert destroying == {"review", "edit_block", "forget"}
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("limit", [1, 7, 50])
 def test_the_pages_of_a_search_walk_everything_once(rec: LocalRecollect, limit: int) -> None:
     memory_ids = [rec.ingest(f"Pump {n} runs at night.", project="site").id for n in range(60)]

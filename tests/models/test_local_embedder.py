@@ -120,6 +120,7 @@ def test_a_blank_text_has_a_vector(embedder: LocalEmbedder, text: str) -> None:
     assert np.linalg.norm(embedder.embed_query(text)) == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.kill
 def test_a_megabyte_of_text_is_embedded_by_its_beginning(embedder: LocalEmbedder) -> None:
     start = "Postgres keeps the invoices. " * 60  # more than the model reads
 

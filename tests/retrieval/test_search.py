@@ -81,6 +81,7 @@ def test_filters_are_strict(rec: LocalRecollect, clock: FakeClock) -> None:
     assert contents(rec, "apple", scopes=["project"]) == []
 
 
+@pytest.mark.kill
 def test_a_narrow_filter_finds_what_a_thousand_better_matches_would_hide(
     rec: LocalRecollect,
 ) -> None:

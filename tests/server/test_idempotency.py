@@ -24,6 +24,7 @@ from recollect.wire.request_registry import request_classes
 from support import FakeClock, open_memory
 from tables import each_row
 
+pytestmark = pytest.mark.door
 Verb = type[VerbRequest[Any]]
 
 # What each write is given besides the names in its path; `$` stands for one of those.
@@ -87,6 +88,17 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "resume_conversation": {},
     "rename_conversation": {"title": "x"},
     "delete_conversation": {},
+    "fork_conversation": {},
+    "delete_message": {},
+    "pop_message": {},
+    "cancel_run": {},
+    "run_agent": {"message": "hello"},
+    "decide_approval": {"approve": True},
+    "put_document": {"namespace": ["notes"], "key": "tea", "value": {"at": 4}},
+    "extend_document": {"namespace": ["notes"], "key": "tea"},
+    "delete_document": {"namespace": ["notes"], "key": "tea"},
+    "search_documents": {},
+    "backup": {},
     "append_message": {"role": "user", "content": "hello"},
     "append_messages": {"messages": [{"role": "user", "content": "hello"}]},
     "compact_conversation": {"window_tokens": 500},
@@ -126,8 +138,10 @@ WRITES = [
 # They need something that the furnished memory does not have, and are refused alike both times.
 REFUSED = {
     "load_skill": 404,
+    "decide_approval": 404,
     "unload_skill": 404,
     "learn_skill": 422,
+    "backup": 422,
     "reembed": 422,
     "settle_conflict": 409,
     "unlink_project": 422,
@@ -274,6 +288,7 @@ def test_a_refused_request_leaves_its_key_free(asked: ServedFile) -> None:
     assert asked.send(request_classes()["ingest"], "k").status_code == 200
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("name", ["append_message", "ingest", "create_agent", "capture_session"])
 def test_twenty_at_once_with_one_key_are_one(asked: ServedFile, name: str) -> None:
     verb = request_classes()[name]

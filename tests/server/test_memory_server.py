@@ -213,6 +213,7 @@ def test_messages_go_to_one_running_conversation(
     assert listed == ["three", "two", "one"]
 
 
+@pytest.mark.kill
 def test_many_messages_at_once_lose_none_and_begin_one_conversation(
     client: TestClient, post: Post
 ) -> None:
@@ -451,6 +452,7 @@ def test_hostile_text_is_kept_or_refused_and_always_answered(
     assert client.get("/messages/ada").status_code == 200
 
 
+@pytest.mark.kill
 def test_ten_megabytes_are_refused_and_nothing_is_kept(client: TestClient, post: Post) -> None:
     post("/agents", name="ada")
     much = "x" * 10_000_000

@@ -21,6 +21,7 @@ from recollect.config import Settings, load_settings
 from recollect.server.web_app import web_app
 from tables import each_row
 
+pytestmark = pytest.mark.door
 TEXT = (DATA / "memory_server.md").read_text(encoding="utf-8")
 ENDPOINTS = endpoints(TEXT)
 SETTINGS = settings(TEXT)

@@ -15,7 +15,7 @@ from client_session_files import SQLITE, TABS
 from conftest import DATA
 from recollect import InvalidInput, LocalRecollect, Status
 from recollect.domain.import_progress import FileOutcome, ImportStep
-from recollect.service.imports import export_archive, history_source
+from recollect.service.imports import cursor, export_archive, history_source
 from support import FakeClock, candidates, open_memory
 
 SAMPLES = DATA / "transcripts"
@@ -174,7 +174,10 @@ def test_a_gemini_session_of_an_unknown_folder_stays_in_a_project_of_its_own(
     assert contents(rec, project="other", everywhere=False) == []
 
 
-def test_a_folder_of_cursor_is_found_on_this_disk(rec: LocalRecollect, home: Path) -> None:
+def test_a_folder_of_cursor_is_found_on_this_disk(
+    rec: LocalRecollect, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cursor, "MAX_FOLDERS", 1_000_000)  # every test has a folder beside this
     held_in = home / "my.code" / "web-shop"
     held_in.mkdir(parents=True)
     slug = str(held_in).strip("/").replace("/", "-").replace(".", "-")

@@ -256,6 +256,7 @@ def test_without_limits_every_retrieval_is_kept(path: Path, clock: FakeClock) ->
             rec.explain("nope")
 
 
+@pytest.mark.kill
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
     rec, _ = store_with_retrievals(path, PRUNE_BATCH + LEAST_PRUNED + 5, keep=3)
     with rec:

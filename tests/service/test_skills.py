@@ -145,6 +145,7 @@ def test_a_block_somebody_deleted_comes_back_when_it_is_needed(
     assert texts(rec, coder).startswith("# Skill: remember-well")
 
 
+@pytest.mark.kill
 def test_a_huge_skill_is_loaded_whole_although_blocks_have_a_limit(
     rec: LocalRecollect, coder: str, site: Path
 ) -> None:

@@ -76,6 +76,7 @@ def untouched(old: str, new: str) -> bool:
     return all(char in rest for char in re.sub(r"\s", "", old))
 
 
+@pytest.mark.fuzz
 @given(texts())
 def test_what_is_read_is_what_was_meant(given: tuple[str, dict[str, Any]]) -> None:
     text, value = given
@@ -83,6 +84,7 @@ def test_what_is_read_is_what_was_meant(given: tuple[str, dict[str, Any]]) -> No
     assert value_of(scan(text)) == value
 
 
+@pytest.mark.fuzz
 @given(texts())
 def test_a_member_put_and_dropped_leaves_the_text_as_it_was(
     given: tuple[str, dict[str, Any]],
@@ -99,6 +101,7 @@ def test_a_member_put_and_dropped_leaves_the_text_as_it_was(
     assert back == text
 
 
+@pytest.mark.fuzz
 @given(texts(), st.integers(1, 3))
 def test_elements_appended_and_dropped_leave_the_text_as_it_was(
     given: tuple[str, dict[str, Any]], count: int
@@ -122,6 +125,7 @@ def test_elements_appended_and_dropped_leave_the_text_as_it_was(
     assert back == text
 
 
+@pytest.mark.fuzz
 @given(texts(), SCALARS)
 def test_a_value_is_replaced_where_it_stands(
     given: tuple[str, dict[str, Any]], new_value: Any
@@ -139,6 +143,7 @@ def test_a_value_is_replaced_where_it_stands(
     assert value_of(scan(new)) == {**value, key: new_value}
 
 
+@pytest.mark.fuzz
 @given(texts())
 def test_any_member_can_be_dropped_and_the_others_stay(given: tuple[str, dict[str, Any]]) -> None:
     text, value = given

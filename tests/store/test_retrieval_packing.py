@@ -42,6 +42,7 @@ retrievals = st.builds(
 )
 
 
+@pytest.mark.fuzz
 @given(retrievals)
 def test_what_is_unpacked_is_what_was_packed(retrieval: Retrieval) -> None:
     assert unpack(pack(retrieval)) == retrieval

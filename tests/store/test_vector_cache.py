@@ -111,6 +111,7 @@ def test_cached_and_fetched_vectors_give_what_a_scan_gives(db: apsw.Connection) 
         assert fetched == (expected, fetched[1], False)
 
 
+@pytest.mark.kill
 def test_the_order_in_which_items_were_embedded_does_not_matter(db: apsw.Connection) -> None:
     random = np.random.default_rng(7)
     queries = [random.standard_normal(DIMENSION).astype(np.float32) for _ in range(60)]

@@ -484,6 +484,7 @@ def test_found_dates_are_in_order_inside_the_text_and_not_empty(
     assert all(date.start.tzinfo is UTC and date.end.tzinfo is UTC for date in dates)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("asked_at", [datetime.min, datetime.max])
 @pytest.mark.parametrize("zone", [UTC, NEW_YORK, timezone(timedelta(hours=14))])
 @given(phrases, directions)

@@ -283,6 +283,7 @@ def test_any_query_is_handled_and_its_range_is_not_empty(query: str, asked_at: d
     is_only_about_time(time_range.rest)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("asked_at", [datetime.min, datetime.max])
 @pytest.mark.parametrize(
     "zone", [UTC, timezone(timedelta(hours=14)), timezone(timedelta(hours=-9))]

@@ -405,6 +405,7 @@ texts = st.lists(
 ).map("".join)
 
 
+@pytest.mark.fuzz
 @given(texts)
 @settings(max_examples=100)
 def test_a_redacted_text_does_not_change_when_redacted_again(text: str) -> None:
@@ -413,6 +414,7 @@ def test_a_redacted_text_does_not_change_when_redacted_again(text: str) -> None:
     assert redact(once.text).text == once.text
 
 
+@pytest.mark.fuzz
 @given(texts)
 @settings(max_examples=100)
 def test_every_span_points_at_its_mark(text: str) -> None:
@@ -423,6 +425,7 @@ def test_every_span_points_at_its_mark(text: str) -> None:
         assert redacted.text[redaction.start : redaction.end] == expected
 
 
+@pytest.mark.fuzz
 @given(texts)
 @settings(max_examples=100)
 def test_the_text_between_the_marks_is_the_original_text_in_order(text: str) -> None:

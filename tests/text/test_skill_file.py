@@ -284,6 +284,7 @@ def _as_stored(value: Any) -> Any:
     return {_as_stored(key): _as_stored(item) for key, item in value.items()}
 
 
+@pytest.mark.fuzz
 @given(
     name=names,
     description=texts.filter(lambda text: text.strip()),
