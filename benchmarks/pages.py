@@ -10,9 +10,9 @@ the key to the frame that shows the next candidate, and to the server's response
 
 import argparse
 import gzip
+import os
 import platform
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
             times = [measure_page(rec, name, paths[name], options.times) for name in paths]
             keys = None if shutil.which("chromium") is None else measure_keys(rec)
             by_status = rec.maintenance.status().memories_by_status
-    report = render(times, keys, by_status, sys.argv[1:] if arguments is None else arguments)
+    report = render(times, keys, by_status, options.times)
     print(report)
     if options.write:
         OUT.write_text(report, encoding="utf-8")
@@ -214,10 +214,9 @@ def render(
     times: Sequence[PageTimes],
     keys: KeyTimes | None,
     by_status: Mapping[str, int],
-    arguments: Sequence[str],
+    requests: int,
 ) -> str:
     """Return the report."""
-    command = shlex.join(["python", "-m", "benchmarks.pages", *arguments])
     rows: list[list[Any]] = [
         [
             row.page,
@@ -228,14 +227,15 @@ def render(
         ]
         for row in times
     ]
+    cores = os.cpu_count()
     slow = [row.page for row in times if percentile(row.cpu_ms, 95) > LIMIT_MS]
     report = [
         "# The pages",
         "",
-        f"`{command}`, Recollect {recollect.__version__}, Python {platform.python_version()}, "
+        f"`python -m benchmarks.pages --times {requests} --write`, Recollect "
+        f"{recollect.__version__}, Python {platform.python_version()}, "
         f"{sum(by_status.values()):,} memories, {by_status.get('inbox', 0):,} of them in the "
-        "inbox, default embedder for queries; "
-        f"{len(times[0].cpu_ms)} requests of each page.",
+        f"inbox, default embedder for queries; {requests} requests of each page, {cores} cores.",
         "",
         "Server time of one page in ms, and bytes of the first load in kB, compressed.",
         "",

@@ -126,6 +126,25 @@ def test_duplicates_are_one_item_and_are_decided_together(words_only: LocalRecol
     assert words_only.inbox.list() == []
 
 
+def test_a_candidate_shows_its_quote_in_context_and_the_list_can_be_downloaded(
+    words_only: LocalRecollect,
+) -> None:
+    said = "Good morning. We decided to use pnpm, because npm is slow. What is next?"
+    words_only.capture_session([{"role": "user", "content": said}], project="site", title="Tools")
+    words_only.drain()
+    client = page_client(words_only)
+
+    page = client.get("/ui/inbox", headers=NAVIGATION).text
+    file = client.get("/ui/inbox?format=json", headers=NAVIGATION).json()
+
+    assert "<mark>We decided to use pnpm, because npm is slow.</mark>" in page
+    assert "Good morning. " in page
+    assert " What is next?" in page
+    assert "site" in text_of(page)
+    assert "Tools, " in page
+    assert [item["memory"]["type"] for item in file] == ["decision"]
+
+
 def test_an_empty_inbox_says_so_with_a_summary(words_only: LocalRecollect) -> None:
     first, second = add_candidates(words_only, 2)
     client = page_client(words_only)

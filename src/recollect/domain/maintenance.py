@@ -151,6 +151,8 @@ class InboxItem:
     conflicts: tuple[Memory, ...] = ()
     source: str = ""
     voice: str = ""
+    before: str = ""  # what stands in the source right before the first quote, and after it
+    after: str = ""
     duplicates: tuple[Memory, ...] = ()
     already_stored: Memory | None = None  # an active memory that says the same
     sessions: int = 0  # number of separate sessions in which it was said

@@ -29,6 +29,7 @@ from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.wire.requests.inbox import InboxItemsRequest, ListInboxRequest, ReviewOrderRequest
 
+CONTEXT_CHARS = 160  # of the source, before and after a quote
 MAX_CANDIDATES = 20_000  # read for one list
 TYPE_NAMES = {
     MemoryType.PROFILE: "about the user",
@@ -161,6 +162,7 @@ def _add_details(
     conflicts = tables.links.conflicts([item.memory.id for item in items])
     ids = sorted({other_id for others in conflicts.values() for other_id in others})
     others = {memory.id: memory for memory in tables.memories.get_many(ids)}
+    context = _quote_contexts(tables, [item.memory for item in items])
     return [
         replace(
             item,
@@ -168,10 +170,21 @@ def _add_details(
             conflicts=tuple(others[other_id] for other_id in conflicts.get(item.memory.id, ())),
             source=_source_title(tables, item.memory),
             voice=item.memory.evidence[0].voice if item.memory.evidence else "",
+            before=context.get(item.memory.id, ("", ""))[0],
+            after=context.get(item.memory.id, ("", ""))[1],
             already_stored=duplicates.get(item.memory.id, NO_DUPLICATES).active,
         )
         for item in items
     ]
+
+
+def _quote_contexts(tables: Tables, memories: Sequence[Memory]) -> Mapping[str, tuple[str, str]]:
+    """Return what stands before and after the first quote of each memory, by its id."""
+    quoted = [memory for memory in memories if memory.evidence]
+    first_quotes = [memory.evidence[0] for memory in quoted]
+    spans = [(quote.source_id, quote.start, quote.end) for quote in first_quotes]
+    contexts = tables.sources.around(spans, CONTEXT_CHARS)
+    return {memory.id: context for memory, context in zip(quoted, contexts, strict=True)}
 
 
 def _why_it_waits(tables: Tables, memory: Memory) -> str:

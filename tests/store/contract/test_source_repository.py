@@ -38,6 +38,13 @@ def test_a_source_does_not_change_and_is_stored_once(store: Store, keep: Keep) -
         [source] = tables.sources.of_memory(kept.id)
         assert tables.sources.with_hash(source.sha256, SourceKind.MANUAL) == source
         assert tables.sources.get(source.id) == source
+        spans = [(source.id, 4, 6), (source.id, 0, 12), ("unknown", 1, 2), (source.id, 2, 3)]
+        assert tables.sources.around(spans, 3) == [
+            ("aw ", "ter"),
+            ("", ""),
+            ("", ""),
+            ("ra", " ma"),
+        ]
         assert tables.sources.get("unknown") is None
         assert tables.sources.kind_of(source.id) is SourceKind.MANUAL
         assert tables.sources.kind_of("unknown") is None

@@ -1,5 +1,6 @@
 """Sources (captured raw material) and ingestion events."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -44,6 +45,11 @@ class SourceRepository(Repository):
         """Return the session of a source, or the source's own id if it has none."""
         session: str | None = self._value("session_of", id=source_id)
         return source_id if session is None else session
+
+    def around(self, spans: Sequence[tuple[str, int, int]], margin: int) -> list[tuple[str, str]]:
+        """Return the *margin* characters before and after each span: source id, start and end."""
+        rows = self._rows("around", rows=[list(span) for span in spans], margin=margin)
+        return [(before, after) for before, after in rows]
 
     def said_at(self, source_id: str, position: int) -> int | None:
         """Return when the character at *position* was said, in microseconds; None if unknown."""

@@ -16,11 +16,13 @@ from starlette.routing import Route
 from recollect.domain.maintenance import InboxItem
 from recollect.errors import InvalidInput, RecollectError
 from recollect.web.browser_sessions import ReviewDecision
+from recollect.web.downloads import download
 from recollect.web.page import PageRequest, address, page
 from recollect.web.place_names import PlaceNames
 from recollect.web.review_queue import ReviewQueue
 
 PAGE_SIZE = 12
+MAX_FILE = 1_000  # candidates in a downloaded list
 VERDICTS = {
     "keep": "Kept",
     "replace": "Kept, in place of the older one",
@@ -32,6 +34,10 @@ LATER = "later"
 
 def show_inbox(request: PageRequest) -> Response:
     """Show the candidates that wait, from the first or after the one that the address names."""
+    if request.query("format"):
+        listed = request.rec.inbox.list(limit=MAX_FILE)
+        if (file := download(request, "inbox", listed)) is not None:
+            return file
     queue, after = request.session.queue, request.query("after")
     if not after:
         request.site.counts.expire()  # the script compares later counts with those of this page

@@ -19,6 +19,12 @@ SELECT DISTINCT s.id, s.kind, s.content, s.sha256, s.uri, s.title, s.session, s.
 -- session_of: the session of a source, or its own id if it has none
 SELECT coalesce(nullif(session, ''), id) FROM sources WHERE id = :id;
 
+-- around: the text before and after some spans, given as JSON [[source_id, start, end], …], in their order
+SELECT coalesce(substr(s.content, max((j.value ->> 1) - :margin, 0) + 1, min(j.value ->> 1, :margin)), ''),
+       coalesce(substr(s.content, (j.value ->> 2) + 1, :margin), '')
+  FROM json_each(:rows) j LEFT JOIN sources s ON s.id = j.value ->> 0
+ ORDER BY j.key;
+
 -- kind_of: the kind of a source
 SELECT kind FROM sources WHERE id = :id;
 
