@@ -55,6 +55,7 @@ def test_what_coding_agents_captured_in_one_project_is_told_in_no_other(home: Ho
             text_told_over_mcp(rec, place) for place in (globex, acme, None)
         )
         facts = rec.memories.list(everywhere=True, types=["profile"], limit=50)
+        elsewhere = rec.context_for("do I prefer tabs over spaces?", project=str(globex)).text
 
     at_start = CLAUDE_CODE.payload("wednesday", globex, None) | {"source": "startup"}
     with_prompt = CURSOR.payload("thursday", globex, None) | {"prompt": QUESTION}
@@ -68,7 +69,7 @@ def test_what_coding_agents_captured_in_one_project_is_told_in_no_other(home: Ho
         assert "Globex" not in text.replace(QUESTION, "")
     assert {fact.scope for fact in facts if fact.content == SECRET} == {Scope.PROJECT}
     assert {fact.scope for fact in facts if fact.content == EVERYWHERE} == {Scope.GLOBAL}
-    assert EVERYWHERE in after_review
+    assert EVERYWHERE in elsewhere
 
 
 @pytest.mark.vendor

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from recollect import Bundle, LocalRecollect, MemoryType
+from recollect import Bundle, LocalRecollect, MemoryType, Status
 from recollect.context.evidence_selection import (
     MAX_FACTS,
     TASK_FACTS,
@@ -113,13 +113,31 @@ def test_questions_remarks_and_replies_are_no_evidence() -> None:
 
 def test_a_message_that_repeats_a_told_memory_or_another_message_is_left_out() -> None:
     memory = hit("We use the green lamp.")
-    hits = [message("we use the green lamp"), message("Hang it in the hall.", day=1)]
+    hits = [message("OK. We use the green lamp. Next."), message("Hang it in the hall.", day=1)]
     hits.append(message("hang it in the hall", day=3))
 
     selected = select_messages(hits, QUESTION, memories=[memory], limit=10)
 
     assert selected.messages == (hits[1],)
     assert selected.times_said == {hits[1].message.id: 2}
+
+
+def test_what_was_said_in_passing_is_told_only_if_the_past_is_asked_about() -> None:
+    stated = hit("Ask Mira about the lamp.")
+    stated = replace(stated, memory=replace(stated.memory, status=Status.STATED))
+    passing = message("The lamp flickers just now.")
+    told = [hit("Mira repairs lamps on Friday.")]
+
+    def messages(aim: RequestAim) -> tuple[MessageHit, ...]:
+        return select_messages(
+            [passing], aim, memories=told, limit=3, is_durable=lambda text: "just now" not in text
+        ).messages
+
+    past = RequestAim(about_past=True)
+    assert (select_hits([stated], QUESTION).hits, messages(QUESTION)) == ((), ())
+    assert (select_hits([stated], past).hits, messages(past)) == ((stated,), (passing,))
+    told.clear()
+    assert messages(QUESTION) == (passing,)  # nothing else answers
 
 
 def test_text_in_scripts_without_spaces_is_evidence_too() -> None:

@@ -11,17 +11,18 @@ the same are merged, and a message that only repeats a told fact is left out. Ev
 returned with its reason, for the log. Pure.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from recollect.domain.context_bundle import DroppedItem
 from recollect.domain.conversation import Message, MessageHit, Role
+from recollect.domain.memory import Status
 from recollect.domain.retrieval import Hit
 from recollect.text.request_kind import has_words_to_search, is_question
 from recollect.text.search_words import searchable_text
 from recollect.text.sentence_splitter import sentence_spans
-from recollect.text.statement_parser import content_words_in_order, is_negated
+from recollect.text.statement_parser import content_words_in_order, is_negated, stem
 
 MIN_SHARE = 0.25  # of the best hit's relevance
 MAX_FACTS = 3  # told for a question
@@ -74,7 +75,9 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
     for hit in hits:
         memory = hit.memory
         same = next((other for other in selected if _say_the_same(other, hit)), None)
-        if hit.parts.relevance < MIN_SHARE * best:
+        if memory.status is Status.STATED and not aim.about_past:
+            reason = "said in passing: told if the request asks about the past"
+        elif hit.parts.relevance < MIN_SHARE * best:
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif not hit.parts.semantic and len(hit.matched_words) < _words_needed(aim):
             reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"
@@ -92,17 +95,29 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
 
 
 def select_messages(
-    hits: Sequence[MessageHit], aim: RequestAim, *, memories: Iterable[Hit], limit: int
+    hits: Sequence[MessageHit],
+    aim: RequestAim,
+    *,
+    memories: Sequence[Hit],
+    limit: int,
+    is_durable: Callable[[str], bool] = lambda _text: True,
 ) -> SelectedMessages:
-    """Return which of the messages *hits*, best first, are told besides *memories*."""
-    memory_words = [_memory_words(hit) for hit in memories]
+    """
+    Return which of the messages *hits*, best first, are told besides *memories*.
+
+    *is_durable* says whether a text of the user is worth telling later.
+    """
+    quotes = [text for hit in memories for text in _memory_texts(hit)]
+    memory_words = [_content_words(text) for text in quotes]
     best = max((hit.score for hit in hits), default=0.0)
     use_replies = (
         aim.about_past
         or aim.speaker == Role.ASSISTANT
         or not (memory_words or _has_statement(hits))
     )
-    most = limit if aim.about_past else min(limit, MAX_MESSAGES)
+    # Without any memory, what was said in passing may be all that answers.
+    judge_durability = bool(memories) and not aim.about_past
+    most = limit if aim.about_past else min(limit, max(MAX_MESSAGES - len(memories), 1))
     selected: dict[_Words, MessageHit] = {}
     times_said: dict[str, int] = {}
     left_out: list[DroppedItem] = []
@@ -115,7 +130,7 @@ def select_messages(
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif len(words) < MIN_WORDS and not aim.about_past:
             reason = "a question or a short remark tells nothing"
-        elif any(_share(words, others) >= SAME_SHARE for others in memory_words):
+        elif _is_repetition(hit, words, quotes, memory_words):
             reason = "repeats a memory that is told"
         elif words in selected:
             first = selected[words]
@@ -123,6 +138,8 @@ def select_messages(
             reason = f"the same as {first.message.id}"
         elif len(selected) >= most:
             reason = f"only the best {most} are told"
+        elif judge_durability and message.role is Role.USER and not is_durable(message.content):
+            reason = "says nothing that holds beyond its moment"
         else:
             selected[words] = hit
             continue
@@ -172,9 +189,24 @@ def _share(words: _Words, others: _Words) -> float:
     return sum(word in other_words for word in words) / len(words)
 
 
-def _memory_words(hit: Hit) -> _Words:
-    texts = [hit.memory.content, *(evidence.quote for evidence in hit.evidence)]
-    return _content_words(" ".join(texts)[:MAX_COMPARED_CHARS])
+def _memory_texts(hit: Hit) -> list[str]:
+    quotes = (evidence.quote for evidence in hit.evidence)
+    return [text[:MAX_COMPARED_CHARS] for text in dict.fromkeys((hit.memory.content, *quotes))]
+
+
+def _is_repetition(
+    hit: MessageHit, words: _Words, quotes: Sequence[str], quoted_words: Sequence[_Words]
+) -> bool:
+    """Return whether what bears on the query in a message is told by memories with *quotes*."""
+    if any(_share(words, others) >= SAME_SHARE for others in quoted_words):
+        return True
+    rest = hit.message.content[:MAX_COMPARED_CHARS]
+    for quote in quotes:
+        rest = rest.replace(quote, " ")
+    if len(rest) == len(hit.message.content[:MAX_COMPARED_CHARS]):
+        return False
+    rest_words = set(_content_words(rest))
+    return not any(stem(word.lower()) in rest_words for word in hit.matched_words)
 
 
 def _statement_words(message: Message) -> _Words:

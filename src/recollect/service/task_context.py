@@ -37,6 +37,7 @@ from recollect.domain.conversation import (
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.retrieval import Hit, LoggedItem, ResolvedQuery
 from recollect.domain.scope import Owner, Scope, Viewer
+from recollect.engine.judges.durability import says_something_durable
 from recollect.errors import InvalidInput
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.time_query import TimeQuery, TimeRange, parse_time_query
@@ -228,7 +229,13 @@ def _bundle_input(
     relevant_hits = [*memories.hits, *_file_hits(services, snapshot, scene)]
     hits = _with_other_sides(tables, query, relevant_hits)
     messages_found = _message_hits(snapshot, scene, history or (), time)
-    messages = select_messages(messages_found, aim, memories=hits, limit=request.message_limit)
+    messages = select_messages(
+        messages_found,
+        aim,
+        memories=hits,
+        limit=request.message_limit,
+        is_durable=says_something_durable,
+    )
     if hits or messages.messages or aim.is_instruction:
         hits += _answer_preferences(tables, query)
     topics: tuple[BundleLine, ...] = ()
