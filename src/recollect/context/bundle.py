@@ -43,7 +43,6 @@ TITLES: dict[SectionName, str] = {
     **memory_lines.HEADINGS,
     SectionName.SUMMARY: "This conversation so far",
     SectionName.PINS: "Pinned",
-    SectionName.MESSAGES: "Said before",
     SectionName.TOPICS: "Earlier conversations",
     SectionName.FILE: "The current file",
     SectionName.OPEN_FILES: "Open files",
@@ -276,7 +275,7 @@ def _render_text(draft: _BundleDraft, options: BundleOptions) -> str:
 def _render_volatile(draft: _BundleDraft, form: BundleFormat) -> str:
     lines, _ = memory_lines.render_memories(draft.memories)
     for name, entries in draft.lines.items():
-        lines[name] = [text for _, text in entries]
+        lines[name] = [*lines.get(name, ()), *(text for _, text in entries)]
     if draft.summary:
         lines[SectionName.SUMMARY] = [draft.summary]
     if not lines:
@@ -337,7 +336,8 @@ def _build_bundle(
     count = options.count
     rendered, citations = memory_lines.render_memories(draft.memories)
     entries = {name: [("", line) for line in lines] for name, lines in rendered.items()}
-    entries |= draft.lines
+    for name, other_lines in draft.lines.items():
+        entries[name] = [*entries.get(name, ()), *other_lines]
     costs = {name: _section_cost(lines, name, count) for name, lines in entries.items()}
     costs[SectionName.BLOCKS] = count(draft.compiled.text)
     costs[SectionName.SYSTEM] = count(draft.prefix) - costs[SectionName.BLOCKS]

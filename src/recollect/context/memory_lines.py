@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
 
+from recollect.context.speaker_label import PERHAPS_PASTED
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
-from recollect.domain.memory import MemoryType, Status
+from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Hit
+from recollect.domain.source import SourceKind
+from recollect.domain.transcript import Voice
 from recollect.text.fence import escape_fence_tags
 
 SECTION_OF: dict[MemoryType, SectionName] = {
@@ -30,6 +33,7 @@ HEADINGS: dict[SectionName, str] = {
     SectionName.FACTS: "Project facts",
     SectionName.HINTS: "Hints",
     SectionName.EPISODES: "Earlier sessions",
+    SectionName.MESSAGES: "Said before",
 }
 # The largest share of the available tokens that one section may use.
 MAX_SHARE: dict[SectionName, float] = {
@@ -38,6 +42,7 @@ MAX_SHARE: dict[SectionName, float] = {
     SectionName.FACTS: 0.6,
     SectionName.HINTS: 0.25,
     SectionName.EPISODES: 0.4,
+    SectionName.MESSAGES: 0.4,
 }
 MAX_LINE_CHARS = 1_200
 MAX_AUTHOR_CHARS = 100
@@ -90,7 +95,7 @@ def select_memories(
     dropped: list[DroppedItem] = []
     lines_seen: set[str] = set()
     for hit in hits:
-        name = SECTION_OF[hit.memory.type]
+        name = _section_of(hit.memory)
         line = _render_memory(hit, "m99", repeated_on.get(hit.memory.id, ()))
         cost = count(f"{line}\n")
         if name not in selected:
@@ -134,11 +139,24 @@ def one_line(text: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
+def _section_of(memory: Memory) -> SectionName:
+    return SectionName.MESSAGES if is_perhaps_pasted_memory(memory) else SECTION_OF[memory.type]
+
+
+def is_perhaps_pasted_memory(memory: Memory) -> bool:
+    """Return whether nobody reviewed *memory* and the user may not have typed it."""
+    if memory.is_reviewed:
+        return False
+    return memory.provenance.voice is Voice.PASTED or memory.source_kind is SourceKind.IMPORT
+
+
 def _render_memory(hit: Hit, mark: str, repeated_on: Sequence[date] = ()) -> str:
     memory = hit.memory
     text = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
     if not text:
         text = memory.content[: MAX_LINE_CHARS - 1] + "…"
+    if is_perhaps_pasted_memory(memory):
+        text = f"{PERHAPS_PASTED}: {text}"
     name = memory.title or memory.key
     if name and name not in text:
         text = f"{name}: {text}"

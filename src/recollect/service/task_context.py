@@ -22,6 +22,7 @@ from recollect.context.evidence_selection import (
     select_hits,
     select_messages,
 )
+from recollect.context.memory_lines import is_perhaps_pasted_memory
 from recollect.context.speaker_label import is_perhaps_pasted
 from recollect.context.token_budget import BudgetShares
 from recollect.context.tool_call_groups import answered_call_ids
@@ -386,6 +387,8 @@ def _answer_preferences(tables: Tables, query: ResolvedQuery) -> list[Hit]:
 
 
 def _is_for_every_answer(memory: Memory) -> bool:
+    if is_perhaps_pasted_memory(memory):
+        return False
     # What a project says about answers is mostly about its subject: "the bank answers by mail".
     is_personal = memory.scope in (Scope.GLOBAL, Scope.AGENT)
     return is_personal or memory.type is MemoryType.PROFILE
