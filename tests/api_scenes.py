@@ -76,6 +76,8 @@ def memories(door: RecordedCalls) -> None:
     door.search("what database was chosen?", project="site", limit=3)
     door.search("database", types=["decision"], since="2026-04-01", until="2026-06-01")
     door.search("database", types="nonsense")
+    door.search("the weather on Mars", project="site", below_threshold=True, limit=1, offset=1)
+    door.conversations.search("weather", agent="nobody", below_threshold=True)
     door.search("", project="site")
     door.memories.list(project="site", limit=2)
     door.memories.list(tags=["db"], everywhere=True)

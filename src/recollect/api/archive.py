@@ -39,6 +39,10 @@ class Archive(Noun):
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        below_threshold: bool = False,
     ) -> list[Hit]:
-        """Return the passages that answer *query*, best first; the newest if it is empty."""
+        """Return the passages that answer *query*, best first; the newest if it is empty.
+
+        With *below_threshold* the best *limit* are returned however good they are.
+        """
         return self._send(SearchPassagesRequest, locals())

@@ -217,11 +217,13 @@ class Conversations(Noun):
         asked_at: Moment = None,
         mode: str = "hybrid",
         limit: int = 10,
+        below_threshold: bool = False,
     ) -> list[MessageHit]:
         """Return the messages that answer *query*, best first, each with its explanation.
 
-        Times in the query ("last Friday", "three sessions ago") are resolved relative to *asked_at*
-        and to *asked_in*, the current conversation. *mode* is hybrid, fts or vector.
+        With *below_threshold* the best *limit* are returned however good they are. Times in the
+        query ("last Friday", "three sessions ago") are resolved relative to *asked_at* and to
+        *asked_in*, the current conversation. *mode* is hybrid, fts or vector.
         """
         return self._send(requests.SearchMessagesRequest, locals())
 

@@ -143,13 +143,16 @@ class Recollect(Noun):
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        offset: int = 0,
         everywhere: bool = False,
+        below_threshold: bool = False,
     ) -> list[Hit]:
         """
         Return the memories that answer *query*, best first, each with its score and explanation.
 
         If no memory passes the relevance threshold, the list is empty; `why_nothing` shows the
-        closest match and what it lacked. *asked_at* is the time that relative dates in the query
+        closest match and what it lacked. With *below_threshold* the best *limit* are returned
+        however good they are. *asked_at* is the time that relative dates in the query
         refer to (default: now). *everywhere* searches all projects and agents.
         """
         return self._send(requests.SearchRequest, locals())

@@ -24,6 +24,9 @@ from recollect.wire.requests.recollect import SearchRequest
 _query_option = click.option("--query", required=True, help="What to search for.")
 
 
+_PAGING = ("below_threshold", "offset")  # of a search, and not of its explanation
+
+
 @click.group(cls=DefaultGroup, default="memories")
 def search() -> None:
     """
@@ -53,7 +56,8 @@ def _memory_lines(
     if not hits and project and (name_hint := unknown_name_hint(project, rec.projects.list())):
         yield safe(name_hint)
     if not hits and query.strip():
-        nearest = rec.why_nothing(query, **filters)
+        options = {name: value for name, value in filters.items() if name not in _PAGING}
+        nearest = rec.why_nothing(query, **options)
         if nearest.memory_id:
             yield safe(nearest.text)
 

@@ -758,6 +758,7 @@ class AsyncConversations:
         asked_at: Moment = None,
         mode: str = "hybrid",
         limit: int = 10,
+        below_threshold: bool = False,
     ) -> builtins.list[MessageHit]:
         """Return the messages that answer *query*, best first, each with its explanation."""
 
@@ -828,6 +829,7 @@ class AsyncArchive:
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        below_threshold: bool = False,
     ) -> builtins.list[Hit]:
         """Return the passages that answer *query*, best first; the newest if it is empty."""
 
@@ -1186,7 +1188,9 @@ class AsyncRecollect:
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        offset: int = 0,
         everywhere: bool = False,
+        below_threshold: bool = False,
     ) -> builtins.list[Hit]:
         """Return the memories that answer *query*, best first, each with its score and explanation."""
 

@@ -109,6 +109,7 @@ class ResolvedQuery:
     limit: int
     scopes: frozenset[Scope] = frozenset(Scope)
     cross_project: bool = True
+    below_threshold: bool = False  # also return what is not relevant enough
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ class ResolvedMessageQuery:
     time_range: TimeRange | None = None
     include_all: bool = False  # also return messages of that time that share no word
     use_words: bool = True
+    below_threshold: bool = False  # also return what is not relevant enough
 
 
 def find_messages(
@@ -103,7 +104,9 @@ def _rank_messages(
         result.candidates,
         signals,
         # In the requested time range a word in common is enough.
-        admits=lambda c: threshold.admits(c) or (in_time and c.word_match is not None),
+        admits=lambda c: (
+            query.below_threshold or threshold.admits(c) or (in_time and c.word_match is not None)
+        ),
         relevances=fuse(result.candidates, signals),
     )
     best = ranked[: query.limit]

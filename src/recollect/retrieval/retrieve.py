@@ -136,7 +136,9 @@ def rank_memories(
     memories = rank(
         candidates,
         signals,
-        admits=lambda memory: threshold.admits(memory) or time_ranking.admits(memory),
+        admits=lambda memory: (
+            query.below_threshold or threshold.admits(memory) or time_ranking.admits(memory)
+        ),
         relevances=relevances,
         secondary=secondary,
     )

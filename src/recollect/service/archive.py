@@ -45,6 +45,7 @@ def search_passages(services: Services, request: SearchPassagesRequest) -> list[
     fields = request.model_dump(exclude={"agent", "tags", "tag_match"})
     search = SearchRequest(**fields, agent=agent.id, scopes=(Scope.AGENT,))
     query = read.memory_query_of(search, search.query)
+    query = replace(query, below_threshold=request.below_threshold)
     tags = frozenset(redact(tag).text for tag in request.tags)
     if request.tag_match == "any":
         query = replace(query, filters=replace(query.filters, any_tags=tags))

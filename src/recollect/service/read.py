@@ -59,6 +59,7 @@ class MemoryQuery:
     limit: int = 10
     unreviewed: bool = False  # also what the user said and nobody reviewed
     session_records: bool = True  # also the records of whole sessions
+    below_threshold: bool = False  # also what is not relevant enough
 
     @property
     def effective_filters(self) -> Filters:
@@ -143,17 +144,23 @@ def _filters_of(request: InboxFilterFields) -> Filters:
 
 def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
     """Return the memories that match a query, best first, each with its explanation."""
-    return search_memories(services, search_query_of(request, request.query))
+    query = replace(
+        search_query_of(request, request.query),
+        limit=request.offset + request.limit,
+        below_threshold=request.below_threshold,
+    )
+    return search_memories(services, query, offset=request.offset)
 
 
-def search_memories(services: Services, query: MemoryQuery) -> list[Hit]:
-    """Return the memories that match *query*, best first, and log the retrieval."""
+def search_memories(services: Services, query: MemoryQuery, *, offset: int = 0) -> list[Hit]:
+    """Return the memories that match *query* after *offset*, best first, and log the retrieval."""
     hits: Sequence[Hit] = ()
     notes = ["the query is empty"]
     with query_snapshot(services, query.query) as snapshot:
         resolved = resolve_query(services, snapshot.tables, query)
         if query.query.strip():
             hits, notes = run_query(snapshot, resolved)
+            hits = hits[offset:]
     agent_id = resolved.viewer.agent_id
     logged = logged_hits(hits, {})
     retrieval_id = log_query(services, "search", query, logged, notes, agent_id=agent_id)
@@ -292,6 +299,7 @@ def resolve_query(
         limit=query.limit,
         scopes=frozenset(Scope) if query.scopes is None else query.scopes,
         cross_project=services.cross_project,
+        below_threshold=query.below_threshold,
     )
 
 

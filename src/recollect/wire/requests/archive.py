@@ -36,4 +36,7 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
     since: fields.Moment | None = option(None, "Only what was observed since then (2026-05-08).")
     until: fields.EndMoment | None = option(None, "Only what was observed until then.")
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
+    below_threshold: fields.Flag = option(
+        False, "Also return what is below the relevance threshold: always the best."
+    )
     limit: fields.Limit = option(10, "How many at most.")

@@ -262,6 +262,9 @@ class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /m
     until: fields.EndMoment | None = option(None, "Only what was said until then.")
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     mode: Annotated[str, fields.choice("hybrid", "fts", "vector")] = "hybrid"
+    below_threshold: fields.Flag = option(
+        False, "Also return what is below the relevance threshold: always the best."
+    )
     limit: fields.Limit = option(10, "How many at most.")
 
 

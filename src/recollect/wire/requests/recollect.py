@@ -15,6 +15,7 @@ from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields, FilterFields, PlaceFields
 
+MAX_OFFSET = 10_000  # all results before it are ranked too
 MESSAGE_LIMIT = 12  # earlier messages in a bundle, at most
 
 
@@ -63,6 +64,11 @@ class SearchFields(FilterFields):
 
 class SearchRequest(SearchFields, VerbRequest[list[Hit]], route="POST /search"):
     """Search memories."""
+
+    below_threshold: fields.Flag = option(
+        False, "Also return what is below the relevance threshold: always the best."
+    )
+    offset: Annotated[int, fields.whole_number(0, MAX_OFFSET)] = option(0, "How many to skip.")
 
 
 class WhyNotRequest(SearchFields, VerbRequest[WhyNot], route="POST /memories/{memory_id}/why-not"):
