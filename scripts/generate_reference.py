@@ -85,6 +85,7 @@ SETTINGS = {
     "(`pip install 'recollect[keyring]'`).",
     "passphrase": "The passphrase of an encrypted store. Better set the variable than the file.",
     "auto_compaction": "If true, a conversation is compacted when a new message fills its window.",
+    "promote_explicit": "If true, what the user asks to remember becomes active without a review.",
     "single_user": "If true, all agents serve one user: facts told to a named agent may become "
     "global.",
 }

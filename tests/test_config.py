@@ -238,6 +238,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         keyring=False,
         passphrase="q",
         single_user=True,
+        promote_explicit=False,
         auto_compaction=False,
     )
     file.write_text(
@@ -251,6 +252,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
         "header_timeout_s = 11\nbody_timeout_s = 12\nmax_connections = 13\n"
         "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n"
+        "promote_explicit = false\n"
         "auto_compaction = false\nkey_file = 'g'\nbackup_folder = 'b'\n"
         "backup_keep = '1d'\nbackup_every_hours = 24\nkeyring = false\npassphrase = 'q'\n",
         encoding="utf-8",

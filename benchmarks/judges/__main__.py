@@ -8,7 +8,7 @@ Measure the learned judges, or train them.
 import argparse
 from pathlib import Path
 
-from benchmarks.judges.durability import measure_durability, train_durability
+from benchmarks.judges.durability import measure_durability, measure_subject, train_durability
 from benchmarks.judges.pairs import measure_pairs, train_pairs
 
 
@@ -22,6 +22,7 @@ def main() -> None:
         train_pairs(arguments.folder)
     else:
         measure_durability(arguments.folder)
+        measure_subject(arguments.folder)
         measure_pairs(arguments.folder)
 
 

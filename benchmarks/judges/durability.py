@@ -32,11 +32,18 @@ from benchmarks.judges.logistic_training import (
     train,
     write_heads,
 )
-from recollect.engine.judges.durability import ABOUT_PERSON, DURABLE, KINDS, WEIGHTS
+from recollect.engine.judges.durability import (
+    ABOUT_ASSISTANT,
+    ABOUT_PERSON,
+    DECISION,
+    DURABLE,
+    WEIGHTS,
+)
 from recollect.engine.judges.sentence_features import BUCKET_BITS
 
 BUCKETS = 1 << BUCKET_BITS
 STRENGTH = 10.0  # inverse of the regularisation
+LIFE = "life"  # the file of messages outside of any work
 MIN_LANGUAGE = 50  # sentences of a language that is reported alone
 ABOUT = "judge of durability: python -m benchmarks.judges FOLDER --train"
 
@@ -45,8 +52,12 @@ def group_number(sentence: LabelledSentence, of: int) -> int:
     return int(hashlib.sha256(sentence.group.encode()).hexdigest(), 16) % of
 
 
-def feature_matrix(sentences: Sequence[LabelledSentence]) -> Array:
-    dense = np.array([sentence.features.dense for sentence in sentences])
+def feature_matrix(sentences: Sequence[LabelledSentence], *, persons: bool = False) -> Array:
+    if persons:
+        described = (s.features.without_context().dense + s.persons for s in sentences)
+        dense = np.array(list(described))
+    else:
+        dense = np.array([sentence.features.dense for sentence in sentences])
     groups = [(sentence.features.words, sentence.features.chars) for sentence in sentences]
     return matrix(groups, dense, BUCKETS)
 
@@ -100,23 +111,56 @@ def measure_durability(folder: Path) -> None:
         print(report(f"{language}, trained without it", part.labels, unseen))
 
 
-def kind_of(sentence: LabelledSentence) -> str:
-    kind = sentence.span["kind"] if sentence.span else ""
-    return kind if kind in KINDS else "fact"
+def measure_subject(folder: Path) -> None:
+    """Print how often the judge is right about what a durable sentence at work is about."""
+    durable = [sentence for sentence in labelled_sentences(folder) if sentence.span]
+    labels = np.array([scope_of(sentence) for sentence in durable])
+    person, assistant = person_examples(durable), assistant_examples(durable)
+    at_work = np.array([sentence.file != LIFE for sentence in durable])
+    person_scores = np.full(len(durable), np.nan)
+    person_scores[at_work] = held_out_scores(person, None)
+    assistant_scores = held_out_scores(assistant, None)
+    is_person = np.where(person_scores > 0, "global", "project")
+    answers = np.where(assistant_scores > 0, "agent", is_person)
+    print("| labelled file | durable | area of the person | right subject |")
+    print("|---|---|---|---|")
+    for file in FILES:
+        mine = np.array([sentence.file == file for sentence in durable])
+        if file != LIFE:
+            about = area((labels[mine] == "global").astype(int), person_scores[mine])
+            right = np.mean(answers[mine] == labels[mine])
+            print(f"| {file} | {mine.sum()} | {about:.3f} | {right:.0%} |")
+    print(f"area of the assistant: {area(assistant.labels, assistant_scores):.3f}")
+
+
+def scope_of(sentence: LabelledSentence) -> str:
+    return str(sentence.span["scope"]) if sentence.span else ""
+
+
+def person_examples(durable: Sequence[LabelledSentence]) -> "Examples":
+    """Return examples of statements at work: in private life the judge has nothing to decide."""
+    at_work = [sentence for sentence in durable if sentence.file != LIFE]
+    values = [scope_of(sentence) == "global" for sentence in at_work]
+    return Examples.of(at_work, values, persons=True)
+
+
+def assistant_examples(durable: Sequence[LabelledSentence]) -> "Examples":
+    values = [scope_of(sentence) == "agent" for sentence in durable]
+    return Examples.of(durable, values, persons=True)
 
 
 def train_durability(folder: Path) -> None:
     """Train on all sentences and write the weights; calibrate on held-out folds."""
     sentences, extra = labelled_sentences(folder), handwritten_sentences()
     about = {"made by": ABOUT, "data": data_version(folder, FILES)}
-    examples = Examples.of(sentences)
-    heads = [calibrated_head(DURABLE, examples, Examples.of(extra))]
     durable = [sentence for sentence in sentences if sentence.span]
-    spans = [sentence.span or {} for sentence in durable]
-    answers = {ABOUT_PERSON: [span["scope"] != "project" for span in spans]}
-    answers |= {kind: [kind_of(sentence) == kind for sentence in durable] for kind in KINDS}
-    for name, values in answers.items():
-        heads.append(calibrated_head(name, Examples.of(durable, values), None))
+    decisions = [bool(sentence.span and sentence.span["kind"] == DECISION) for sentence in durable]
+    heads = [
+        calibrated_head(DURABLE, Examples.of(sentences), Examples.of(extra)),
+        calibrated_head(ABOUT_PERSON, person_examples(durable), None),
+        calibrated_head(ABOUT_ASSISTANT, assistant_examples(durable), None),
+        calibrated_head(DECISION, Examples.of(durable, decisions, persons=True), None),
+    ]
     write_heads(WEIGHTS, heads, about)
 
 
@@ -138,11 +182,16 @@ class Examples:
 
     @classmethod
     def of(
-        cls, sentences: Sequence[LabelledSentence], values: Sequence[bool] | None = None
+        cls,
+        sentences: Sequence[LabelledSentence],
+        values: Sequence[bool] | None = None,
+        *,
+        persons: bool = False,
     ) -> "Examples":
         labels = [sentence.is_durable for sentence in sentences] if values is None else values
         folds = [group_number(sentence, 2 * FOLDS) // 2 for sentence in sentences]
-        return cls(feature_matrix(sentences), np.array(labels, dtype=int), np.array(folds))
+        features = feature_matrix(sentences, persons=persons)
+        return cls(features, np.array(labels, dtype=int), np.array(folds))
 
     def part(self, mask: Array) -> "Examples":
         return Examples(self.features[mask], self.labels[mask], self.folds[mask])

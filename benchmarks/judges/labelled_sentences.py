@@ -10,6 +10,7 @@ from typing import Any
 from recollect.engine.judges.sentence_features import (
     SentenceContext,
     SentenceFeatures,
+    person_features,
     sentence_features,
 )
 from recollect.text.extraction_rules import matching_rule
@@ -32,6 +33,12 @@ class LabelledSentence:
     span: Row | None
     language: str
     domain: str
+    file: str = ""
+
+    @property
+    def persons(self) -> tuple[float, ...]:
+        """The features that say who it is about."""
+        return person_features(self.text)
 
     @property
     def is_durable(self) -> bool:
@@ -57,8 +64,8 @@ def read_rows(folder: Path, name: str) -> list[Row]:
 
 
 def labelled_sentences(folder: Path) -> list[LabelledSentence]:
-    rows = (row for name in FILES for row in read_rows(folder, name))
-    return [sentence for row in rows for sentence in sentences_of(row)]
+    rows = ((row, name) for name in FILES for row in read_rows(folder, name))
+    return [sentence for row, name in rows for sentence in sentences_of(row, name)]
 
 
 def handwritten_sentences() -> list[LabelledSentence]:
@@ -77,7 +84,7 @@ def handwritten_sentences() -> list[LabelledSentence]:
     ]
 
 
-def sentences_of(row: Row) -> Iterator[LabelledSentence]:
+def sentences_of(row: Row, file: str = "") -> Iterator[LabelledSentence]:
     """Yield the sentences of one message with their labels."""
     text = row["text"]
     spans = list(sentence_spans(text))
@@ -91,6 +98,7 @@ def sentences_of(row: Row) -> Iterator[LabelledSentence]:
             _label(start, end, marked),
             row["language"],
             row["domain"],
+            file,
         )
 
 

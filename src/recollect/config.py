@@ -55,6 +55,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "keyring": ("RECOLLECT_KEYRING",),
     "passphrase": ("RECOLLECT_PASSPHRASE",),
     "single_user": ("RECOLLECT_SINGLE_USER",),
+    "promote_explicit": ("RECOLLECT_PROMOTE_EXPLICIT",),
     "auto_compaction": ("RECOLLECT_AUTO_COMPACTION",),
 }
 
@@ -125,6 +126,7 @@ class Settings:
     keyring: bool = True  # look for keys in the OS keyring too; needs recollect[keyring]
     passphrase: str = field(default="", repr=False)  # of an encrypted store; better not in a file
     single_user: bool = False  # true: facts told to a named agent may become global facts
+    promote_explicit: bool = True  # what the user asks to remember becomes active at once
     auto_compaction: bool = True  # compact a conversation when a message fills its window
     # Not a user setting: whether an argument or the environment chose the embedder.
     embedder_is_explicit: bool | None = field(default=None, compare=False, repr=False)

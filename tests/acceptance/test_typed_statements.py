@@ -216,10 +216,18 @@ ROWS: list[tuple[str, str, int, Status | None]] = [
 
 
 def learnt(rec: LocalRecollect, place: Path, agent: str | None) -> list[Status]:
-    """Return the status of each statement of a project, records of sessions left out."""
+    """Return the status of each statement made in a project, records of sessions left out."""
     statuses = [Status.ACTIVE, Status.INBOX]
-    memories = rec.memories.list(project=place, agent=agent, statuses=statuses, everywhere=False)
-    return [memory.status for memory in memories if memory.type != "episode"]
+    memories = rec.memories.list(
+        project=place, agent=agent, statuses=statuses, everywhere=False, limit=100
+    )
+    projects = {memory.project_id for memory in memories}
+    return [
+        memory.status
+        for memory in memories
+        if memory.type != "episode"
+        and rec.captures.get(memory.provenance.event_id or "").owner.id in projects
+    ]
 
 
 @pytest.mark.fuzz

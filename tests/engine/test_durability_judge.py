@@ -12,20 +12,23 @@ from recollect.engine.extract.classify_sentence import JUDGED, ExtractionMode
 from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.judges import durability as durability_judge
 from recollect.engine.judges.durability import (
+    ABOUT_ASSISTANT,
     ABOUT_PERSON,
+    DECISION,
     DURABLE,
-    KINDS,
     MIN_DURABLE,
     WEIGHTS,
     durability,
-    durable_type,
+    statement_subject,
 )
 from recollect.engine.judges.linear_model import read_heads
 from recollect.engine.judges.sentence_features import (
     BUCKET_BITS,
     DENSE_NAMES,
     MAX_CHARS,
+    PERSON_NAMES,
     SentenceContext,
+    person_features,
 )
 from recollect.engine.source_text import SourceTurn
 from support import START
@@ -100,21 +103,39 @@ def test_the_voice_of_a_judged_statement_is_that_of_its_message() -> None:
 
 
 @each_row(
-    ("text", "memory_type"),
+    ("text", "subject", "memory_type"),
     [
-        ("my sister Noor lives in Utrecht with her two boys", MemoryType.PROFILE),
-        ("the staging database is wiped every Sunday night at 2", MemoryType.PROJECT),
+        ("my sister Noor lives in Utrecht with her two boys", "person", MemoryType.PROFILE),
+        ("meine Tochter Mia ist gegen Nüsse allergisch", "person", MemoryType.PROFILE),
+        ("我太太是素食主义者，家里不吃肉", "person", MemoryType.PROFILE),
+        ("the staging database is wiped every Sunday night at 2", "work", MemoryType.PROJECT),
+        ("unsere Builds laufen auf dem Server im Keller", "work", MemoryType.PROJECT),
+        ("the invoices are archived in the second cabinet", "work", MemoryType.PROJECT),
+        ("your job here is triage only, you never close issues", "assistant", MemoryType.PROFILE),
     ],
 )
-def test_a_fact_about_the_person_is_of_the_profile(text: str, memory_type: MemoryType) -> None:
-    assert durable_type(features_of(text, SentenceContext())) is memory_type
+def test_the_judge_says_what_a_statement_is_about(
+    text: str, subject: str, memory_type: MemoryType
+) -> None:
+    features = features_of(text, SentenceContext()).without_context()
+    found = find_statements(
+        text, [SourceTurn(0, len(text), Voice.USER, "", START)], ExtractionMode()
+    )
+
+    assert statement_subject(features, person_features(text)) == subject
+    for statement in found:
+        if statement.is_proposed:
+            assert (statement.subject, statement.type) == (subject, memory_type)
 
 
 def test_the_weights_fit_the_features_and_the_package() -> None:
     heads, about = read_heads(WEIGHTS)
 
-    assert set(heads) == {DURABLE, ABOUT_PERSON, *KINDS}
-    assert {len(head.dense) for head in heads.values()} == {len(DENSE_NAMES)}
+    subject_heads = {ABOUT_PERSON, ABOUT_ASSISTANT, DECISION}
+    assert set(heads) == {DURABLE, *subject_heads}
+    assert len(heads[DURABLE].dense) == len(DENSE_NAMES)
+    both = len(DENSE_NAMES) + len(PERSON_NAMES)
+    assert {len(heads[name].dense) for name in subject_heads} == {both}
     assert {len(head.buckets) for head in heads.values()} == {1 << BUCKET_BITS}
     assert len(features_of("a b", SentenceContext()).dense) == len(DENSE_NAMES)
     assert about["data"]
@@ -130,7 +151,7 @@ def test_a_very_long_sentence_is_judged_by_its_beginning() -> None:
 def test_the_weights_are_read_only_when_a_sentence_is_judged() -> None:
     durability_judge._heads.cache_clear()
 
-    assert statements_in("I prefer tabs.") == ["I prefer tabs."]  # a rule decides
+    assert statements_in("I prefer tabs.", Voice.TOOL) == []
     assert durability_judge._heads.cache_info().currsize == 0
     statements_in(PASSING[0])
     assert durability_judge._heads.cache_info().currsize == 1

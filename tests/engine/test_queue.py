@@ -389,16 +389,16 @@ def test_candidates_wait_in_the_order_of_their_ids_and_go_with_their_memory(
 
     store.write(wait)
     with store.read() as tables:
-        assert tables.jobs.unconsolidated(event.id, 10) == ids
-        assert tables.jobs.unconsolidated(event.id, 2) == ids[:2]
-        assert tables.jobs.unconsolidated("another event", 10) == []
+        assert list(tables.jobs.unconsolidated(event.id, 10)) == ids
+        assert list(tables.jobs.unconsolidated(event.id, 2)) == ids[:2]
+        assert list(tables.jobs.unconsolidated("another event", 10)) == []
         assert tables.jobs.unconsolidated_among([ids[1], "unknown"]) == {ids[1]}
 
     store.write(lambda tables: tables.jobs.mark_consolidated(ids[0]))
     store.write(lambda tables: tables.memories.delete(ids[1]))
 
     with store.read() as tables:
-        assert tables.jobs.unconsolidated(event.id, 10) == ids[2:]
+        assert list(tables.jobs.unconsolidated(event.id, 10)) == ids[2:]
         assert tables.jobs.unconsolidated_among(ids) == set(ids[2:])
     assert store.row_counts()["unsettled"] == 2
     assert store.check()[1] == []
@@ -807,7 +807,7 @@ def test_a_correction_does_not_take_the_place_of_the_record_of_a_session(
     assert Counter((one.type, one.status) for one in found) == {
         ("episode", "active"): 2,
         ("project", "inbox"): 1,  # it was said once, and puts right nothing that is active
-        ("profile", "stated"): 1,
+        ("project", "stated"): 1,
     }
 
 

@@ -204,3 +204,67 @@ def test_a_memory_is_promoted_to_its_own_scope_or_to_global_only(rec: LocalRecol
     with pytest.raises(InvalidInput, match="scope global only"):
         rec.promote(candidate.id, scope="agent")
     assert rec.promote(candidate.id, scope="global").id == candidate.id
+
+
+def test_a_fact_about_the_user_is_proposed_for_everybody_by_an_agent_that_works_in_projects(
+    rec: LocalRecollect,
+) -> None:
+    rec.capture_session([{"role": "user", "content": ADDRESS}], agent="coder", project="shop")
+    rec.drain()
+    rec.capture_session(
+        [{"role": "user", "content": "My sister Ana lives in Ghent."}], agent="coder"
+    )
+    rec.capture_session([{"role": "user", "content": ADDRESS}], agent="user-1")
+    rec.drain()
+
+    proposed = {(item.memory.content, item.memory.scope) for item in rec.inbox.list(grouped=False)}
+    assert proposed == {
+        (ADDRESS, Scope.GLOBAL),
+        ("My sister Ana lives in Ghent.", Scope.GLOBAL),  # the agent has worked in a project
+        (ADDRESS, Scope.AGENT),  # it never did
+    }
+
+
+def test_what_is_told_in_confidence_is_proposed_for_that_agent_only(rec: LocalRecollect) -> None:
+    capture_sessions(rec, "coder", "We use pnpm for builds.", project="shop")
+    transcript = [
+        {"role": "user", "content": "This stays between us: I live apart from my husband."},
+        {"role": "assistant", "content": "I see."},
+        {"role": "user", "content": "I am allergic to penicillin."},
+    ]
+    rec.capture_session(transcript, agent="coder")
+    rec.drain()
+
+    scopes = {item.memory.scope for item in rec.inbox.list(grouped=False)}
+    assert scopes == {Scope.AGENT}
+
+
+def test_a_wish_to_remember_something_about_the_user_is_active_for_that_agent_only(
+    rec: LocalRecollect,
+) -> None:
+    wish = "Remember that I live in Porto at 5 Elm Street."
+    rec.capture_session([{"role": "user", "content": wish}], agent="coder", project="shop")
+    rec.agents.create("reviewer", default_blocks=False)
+    rec.drain()
+
+    [fact] = address_of(rec, Status.ACTIVE)
+    assert fact.scope is Scope.AGENT
+    for place in ({}, {"project": "shop"}, {"project": "other"}):
+        assert "Elm" not in everything_shown_to(rec, "reviewer", **place)
+    assert "Elm Street" in everything_shown_to(rec, "coder", project="shop")
+
+
+def test_a_repeated_fact_becomes_active_once_however_often_it_is_told(rec: LocalRecollect) -> None:
+    for number in range(5):
+        transcript = [
+            {"role": "user", "content": ADDRESS},
+            {"role": "user", "content": f"{number}"},
+        ]
+        rec.capture_session(transcript, agent="coder", project="shop", session=f"s{number}")
+        rec.drain()
+
+    [fact] = address_of(rec, Status.ACTIVE)
+    assert (fact.scope, len(fact.evidence)) == (Scope.AGENT, 5)
+    assert not rec.inbox.list()
+    rec.undo(fact.id)
+    assert [memory.id for memory in address_of(rec, Status.INBOX)] == [fact.id]

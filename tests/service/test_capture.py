@@ -537,37 +537,41 @@ def test_no_file_is_opened_that_was_not_handed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "profile", "rest"),
+    ("arguments", "proposed", "narrow", "rest"),
     [
-        ({}, "global", "global"),
-        ({"project": "p"}, "project", "project"),
-        ({"repo": "r"}, "repo", "repo"),
-        ({"project": "p", "repo": "r"}, "repo", "repo"),
-        ({"agent": "a"}, "agent", "agent"),
-        ({"project": "p", "agent": "a"}, "agent", "project"),
-        ({"project": "p", "agent": "a", "scope": "project"}, "project", "project"),
-        ({"agent": "a", "scope": "global"}, "global", "global"),
-        ({"session": "s"}, "global", "global"),
-        ({"project": "p", "session": "s"}, "project", "project"),
-        ({"project": "p", "scope": "project"}, "project", "project"),
-        ({"project": "p", "repo": "r", "scope": "project"}, "project", "project"),
-        ({"project": "p", "repo": "r", "scope": "repo"}, "repo", "repo"),
-        ({"agent": "a", "scope": "agent"}, "agent", "agent"),
-        ({"project": "p", "session": "s", "scope": "session"}, "session", "session"),
-        ({"project": "p", "scope": "global"}, "global", "global"),
+        ({}, "global", "global", "global"),
+        ({"project": "p"}, "global", "project", "project"),
+        ({"repo": "r"}, "global", "repo", "repo"),
+        ({"project": "p", "repo": "r"}, "global", "repo", "repo"),
+        ({"agent": "a"}, "agent", "agent", "agent"),
+        ({"project": "p", "agent": "a"}, "global", "agent", "project"),
+        ({"project": "p", "agent": "a", "scope": "project"}, "project", "project", "project"),
+        ({"agent": "a", "scope": "global"}, "global", "global", "global"),
+        ({"project": "p", "scope": "project"}, "project", "project", "project"),
+        ({"project": "p", "repo": "r", "scope": "project"}, "project", "project", "project"),
+        ({"project": "p", "repo": "r", "scope": "repo"}, "repo", "repo", "repo"),
+        ({"agent": "a", "scope": "agent"}, "agent", "agent", "agent"),
+        ({"project": "p", "scope": "global"}, "global", "global", "global"),
     ],
     ids=str,
 )
-def test_facts_about_the_user_stay_in_the_project_or_the_agent_they_were_told_in(
-    rec: LocalRecollect, arguments: dict[str, str], profile: str, rest: str
+def test_a_fact_about_the_user_is_proposed_everywhere_and_active_where_it_was_told(
+    rec: LocalRecollect, arguments: dict[str, str], proposed: str, narrow: str, rest: str
 ) -> None:
     rec.capture_session(TALK, **arguments)
     rec.drain()
+    candidate = every(rec)
+    again = [*TALK, {"role": "user", "content": "ok"}]
+    rec.capture_session(again, **({"session": "later"} | arguments))
+    rec.drain()
 
-    memories = every(rec)
-    assert memories["profile"].scope == profile
-    assert memories["project"].scope == rest
-    assert memories["episode"].scope == profile
+    assert candidate["profile"].scope == proposed
+    assert candidate["project"].scope == rest
+    assert candidate["episode"].scope == narrow
+    active = rec.memories.list(everywhere=True, types=["profile", "project"])
+    assert {memory.type: memory.scope for memory in active} == {"profile": narrow, "project": rest}
+    assert not rec.inbox.list()
+    assert rec.maintenance.verify().ok
 
 
 def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(

@@ -588,7 +588,9 @@ def test_what_waits_can_be_narrowed_to_a_place_and_a_type(rec: LocalRecollect) -
     assert len(contents()) == 3
     assert contents(limit=1) != []
     assert contents(types=["profile"]) == ["I live in Porto."]
-    assert contents(project="tool", everywhere=False) == ["We use cargo for builds."]
+    in_tool = contents(project="tool", everywhere=False)
+    assert in_tool == ["I live in Porto.", "We use cargo for builds."]  # one is about the person
+    assert contents(project="tool", types=["project"], everywhere=False) == in_tool[1:]
     with pytest.raises(InvalidInput, match="limit"):
         rec.inbox.list(limit=0)
 

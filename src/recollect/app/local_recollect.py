@@ -18,6 +18,7 @@ from recollect.app.local_transport import LocalTransport
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
 from recollect.domain.model_usage import ModelBudget
+from recollect.domain.promotion_policy import PolicySettings
 from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
 from recollect.service.services import Services
@@ -76,6 +77,9 @@ class LocalRecollect(Recollect):
             chat=self._models.chat,
             uses_chat=chat is not None or settings.chat_backend != "none",
             budget=ModelBudget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
+            policy=PolicySettings(
+                promote_explicit=settings.promote_explicit, single_user=settings.single_user
+            ),
         )
         self._services = Services(
             store=self._store,

@@ -7,10 +7,19 @@ extraction rules are in engine/extract.
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
+
+
+class StatementSubject(StrEnum):
+    """What a statement is about."""
+
+    PERSON = "person"  # the speaker: who they are, what they like, whom they know
+    WORK = "work"  # the project of the session
+    ASSISTANT = "assistant"  # how the assistant should behave
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,7 @@ class ExtractedStatement:
     rationale: str = ""
     alternatives: tuple[str, ...] = ()
     flags: tuple[StatementFlag, ...] = ()
+    subject: StatementSubject | None = None  # None: not judged
     is_proposed: bool = True  # False: found by search as something that was said, nothing more
 
     @property

@@ -22,8 +22,9 @@ The table is read from top to bottom; the first row that applies decides.
 "The user" means text that the user plainly typed (text/message_voices.py). Every other voice is
 only a claim about what the user said, whoever wrote it.
 
-Memories that a person writes are active at once and are not judged here. Scope is not decided here
-either: a candidate becomes active in the scope it has. Nothing here reads or writes the store.
+The setting `promote_explicit` switches the row of explicit requests off. Memories that a person
+writes are active at once and are not judged here. In which scope a candidate becomes active is in
+candidate_scope.py. Nothing here reads or writes the store.
 """
 
 from dataclasses import dataclass
@@ -87,6 +88,17 @@ Verdict = Promote | Hold | NeverPromote
 
 
 @dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """What the owner of a store may change about the policy."""
+
+    promote_explicit: bool = True  # what the user asked to remember becomes active at once
+    single_user: bool = False  # all agents of the store serve one user
+
+
+DEFAULT_POLICY = PolicySettings()
+
+
+@dataclass(frozen=True, kw_only=True)
 class PromotionFacts:
     """What the policy needs to know about a candidate besides the candidate itself."""
 
@@ -96,7 +108,9 @@ class PromotionFacts:
     is_from_captured_session: bool = False  # in a captured session, not only in imported ones
 
 
-def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
+def judge(
+    candidate: Memory, facts: PromotionFacts, settings: PolicySettings = DEFAULT_POLICY
+) -> Verdict:
     """Return whether *candidate* may become active without a person."""
     voice, flags = candidate.provenance.voice, candidate.provenance.flags
     if StatementFlag.INSTRUCTION in flags:
@@ -116,7 +130,7 @@ def judge(candidate: Memory, facts: PromotionFacts) -> Verdict:
     by_user = voice == Voice.USER
     if candidate.type is MemoryType.EPISODE and by_user:
         return Promote("a record of a session", PolicyRule.SESSION_RECORD)
-    is_explicit = by_user and StatementFlag.EXPLICIT in flags
+    is_explicit = by_user and StatementFlag.EXPLICIT in flags and settings.promote_explicit
     if facts.corrects_active and (is_explicit or (by_user and StatementFlag.CORRECTION in flags)):
         return Promote("the user corrected it", PolicyRule.CORRECTION)
     if facts.has_conflict:

@@ -22,6 +22,8 @@ class StatementFlag(StrEnum):
     BY_AGENT = "by-agent"  # an agent wrote the memory itself
     UPDATE = "update"  # the text says that something has changed
     EXPLICIT = "explicit"  # the user asked to remember it: "remember that …", "from now on …"
+    EVERYWHERE = "everywhere"  # the user asked for it in all projects
+    CONFIDENTIAL = "confidential"  # told to this agent alone: "this stays between us"
 
 
 @dataclass(frozen=True)

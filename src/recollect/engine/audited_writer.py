@@ -112,9 +112,21 @@ class AuditedWriter:
         kind = ChangeKind.SUPERSEDED
         return self.change_status(memory, Status.SUPERSEDED, kind, reason, effects=effects)
 
-    def hold(self, memory: Memory, policy_rule: str, reason: str, *, caused_by: str = "") -> None:
-        """Record why a candidate stays in the inbox, unless the last entry is the same."""
-        changes = self.tables.memories.changes(memory.id)
+    def hold(
+        self,
+        memory: Memory,
+        policy_rule: str,
+        reason: str,
+        *,
+        caused_by: str = "",
+        is_first: bool = False,
+    ) -> None:
+        """
+        Record why a candidate stays in the inbox, unless the last entry is the same.
+
+        If *is_first*, it was never held before, and the earlier entries need not be read.
+        """
+        changes = [] if is_first else self.tables.memories.changes(memory.id)
         last = changes[-1] if changes else None
         effects = ChangeEffects(caused_by=caused_by, policy_rule=policy_rule)
         if last is None or (last.kind, last.effects) != (ChangeKind.HELD, effects):

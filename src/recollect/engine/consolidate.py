@@ -56,6 +56,7 @@ class NearMemory:
     similarity: float | None
     is_same_utterance: bool = False  # it quotes the same words of the same session
     is_same_source: bool = False  # both come from the same source
+    is_same_place: bool = True  # both were said in the same project to the same agent
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def may_share_subject(first: Memory, other: Memory) -> bool:
 
 
 def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
-    if near.memory.type is not candidate.type or not may_share_subject(candidate, near.memory):
+    if near.memory.type is not candidate.type or not _may_be_one(candidate, near):
         return False
     if near.is_same_utterance:
         return True
@@ -137,6 +138,11 @@ def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
     same_polarity = is_negated(mine) == is_negated(theirs)
     alike = same_words and same_polarity and SIGNS.findall(mine) == SIGNS.findall(theirs)
     return alike and (near.similarity is None or near.similarity >= MIN_SIMILARITY_DUPLICATE)
+
+
+def _may_be_one(candidate: Memory, near: NearMemory) -> bool:
+    """Return whether two may become one memory; what was said in two places stays apart."""
+    return near.is_same_place and may_share_subject(candidate, near.memory)
 
 
 def _has_more_detail(candidate: Memory, other: Memory) -> bool:
@@ -271,7 +277,7 @@ def _is_negation(first: str, other: str) -> bool:
 
 
 def _is_mergeable(candidate: Memory, near: NearMemory) -> bool:
-    if near.memory.type is not candidate.type or not may_share_subject(candidate, near.memory):
+    if near.memory.type is not candidate.type or not _may_be_one(candidate, near):
         return False
     if _is_by_others(candidate) is not _is_by_others(near.memory):
         return False  # what others wrote must neither absorb nor extend the user's words

@@ -7,15 +7,25 @@ statement make one memory of it, not two.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from recollect.clock import Clock, derived_id
+from recollect.clock import derived_id
+from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope
 from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, MemoryType, Status
-from recollect.domain.promotion_policy import Hold, NeverPromote, Promote, PromotionFacts, judge
+from recollect.domain.promotion_policy import (
+    DEFAULT_POLICY,
+    Hold,
+    NeverPromote,
+    PolicySettings,
+    Promote,
+    PromotionFacts,
+    judge,
+)
+from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
@@ -32,19 +42,27 @@ COPIED_EVIDENCE_START = 1_000  # the first number of evidence copied from anothe
 SAYS_MORE = "says_more"  # why a candidate is held that the promotion policy was not asked about
 
 
+@dataclass(frozen=True)
+class ConsolidationWriter(AuditedWriter):
+    """Writes the decisions about candidates; the policy decides what becomes active."""
+
+    policy: PolicySettings = DEFAULT_POLICY
+    is_first_time: bool = False  # none of the candidates was consolidated before
+
+
 def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
     """Consolidate every pending candidate of the job's event."""
     event_id, more = leased_job.job.event_id, True
+    sessions = _session_of(leased_job)
     while more:
         with engine.store.read() as tables:
-            pending_ids = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH + 1)
-            more = len(pending_ids) > CANDIDATES_PER_BATCH
-            pending_ids = pending_ids[:CANDIDATES_PER_BATCH]
-            contents = tables.memories.contents(pending_ids)
+            contents = tables.jobs.unconsolidated(event_id, CANDIDATES_PER_BATCH + 1)
+        more = len(contents) > CANDIDATES_PER_BATCH
+        pending_ids = list(contents)[:CANDIDATES_PER_BATCH]
         model_id = embed_memories(engine, pending_ids) if pending_ids else None
-        for content in contents.values():
-            decisions.parse_ahead(content)  # before the write lock is taken
-        work = partial(_consolidate_pending, engine.clock, pending_ids, model_id)
+        for memory_id in pending_ids:
+            decisions.parse_ahead(contents[memory_id])  # before the write lock is taken
+        work = partial(_consolidate_pending, engine, pending_ids, model_id, sessions)
         if more:
             leased_job.write(work)
         else:
@@ -58,13 +76,31 @@ def embed_memories(engine: EngineContext, memory_ids: Sequence[str]) -> int | No
 
 
 def consolidate_memories(
-    clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
+    engine: EngineContext,
+    memory_ids: Sequence[str],
+    model_id: int | None,
+    tables: Tables,
+    *,
+    sessions: Mapping[str, Owner] | None = None,
+    is_first_time: bool = False,
 ) -> Counter[str]:
-    """Consolidate candidates in order; return how many had which outcome."""
-    writer = AuditedWriter(tables, clock, ENGINE)
+    """
+    Consolidate candidates in order; return how many had which outcome.
+
+    *sessions* are the owners of some events, so that they need not be read.
+    """
+    writer = ConsolidationWriter(
+        tables, engine.clock, ENGINE, policy=engine.policy, is_first_time=is_first_time
+    )
     counts: Counter[str] = Counter()
     candidates = {memory.id: memory for memory in tables.memories.get_many(memory_ids)}
-    neighbours = NeighbourReader(tables, model_id, writer.changed_ids)
+    neighbours = NeighbourReader(
+        tables,
+        model_id,
+        writer.changed_ids,
+        single_user=engine.policy.single_user,
+        sessions=sessions,
+    )
     neighbours.read_ahead([memory for memory in candidates.values() if _is_open(memory)])
     done: set[str] = set()
     for memory_id in memory_ids:
@@ -73,8 +109,9 @@ def consolidate_memories(
         candidate = tables.memories.get(memory_id) if is_changed else candidates.get(memory_id)
         if candidate is not None and _is_open(candidate):
             near = neighbours.of(candidate, done)
+            deleted = len(writer.deleted_ids)
             counts[_consolidate_candidate(writer, candidate, near)] += 1
-            if candidate.id in writer.deleted_ids:
+            if len(writer.deleted_ids) > deleted:
                 neighbours.forget()  # it changed the weights of words
         done.add(memory_id)
     if memory_ids:
@@ -82,20 +119,36 @@ def consolidate_memories(
     return counts
 
 
+def _session_of(leased_job: LeasedJob) -> Mapping[str, Owner]:
+    """Return the owner of the job's event, by the id of the event, if the job names it."""
+    scope, event_id = leased_job.payload.get("session_scope"), leased_job.job.event_id
+    if scope is None or event_id is None:
+        return {}
+    return {event_id: Owner(Scope(scope), leased_job.payload.get("session_owner", ""))}
+
+
 def _consolidate_pending(
-    clock: Clock, memory_ids: Sequence[str], model_id: int | None, tables: Tables
+    engine: EngineContext,
+    memory_ids: Sequence[str],
+    model_id: int | None,
+    sessions: Mapping[str, Owner],
+    tables: Tables,
 ) -> Counter[str]:
     """Consolidate those candidates that no other worker has consolidated meanwhile."""
     pending = tables.jobs.unconsolidated_among(memory_ids)
     pending_ids = [memory_id for memory_id in memory_ids if memory_id in pending]
-    return consolidate_memories(clock, pending_ids, model_id, tables)
+    return consolidate_memories(
+        engine, pending_ids, model_id, tables, sessions=sessions, is_first_time=True
+    )
 
 
 def _is_open(candidate: Memory) -> bool:
     return candidate.status is Status.INBOX
 
 
-def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
+def _consolidate_candidate(
+    writer: ConsolidationWriter, candidate: Memory, near: list[NearMemory]
+) -> str:
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
     match decisions.consolidate(candidate, near):
@@ -109,7 +162,9 @@ def _consolidate_candidate(writer: AuditedWriter, candidate: Memory, near: list[
             return _apply_contradiction(writer, candidate, contradiction)
 
 
-def _consolidate_episode(writer: AuditedWriter, candidate: Memory, near: list[NearMemory]) -> str:
+def _consolidate_episode(
+    writer: ConsolidationWriter, candidate: Memory, near: list[NearMemory]
+) -> str:
     """Replace the earlier episodes of the same session, which was captured again."""
     session = candidate.provenance.session
     earlier_episodes = [
@@ -130,7 +185,7 @@ def _consolidate_episode(writer: AuditedWriter, candidate: Memory, near: list[Ne
     return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
 
 
-def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> str:
+def _apply_duplicate(writer: ConsolidationWriter, candidate: Memory, of: Memory) -> str:
     updated, effects = copy_evidence(writer, of, candidate)
     if candidate.source_kind is SourceKind.MANUAL:
         _merge(writer, candidate, of, "it says the same", effects)
@@ -141,7 +196,9 @@ def _apply_duplicate(writer: AuditedWriter, candidate: Memory, of: Memory) -> st
     return "repeated"
 
 
-def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says_more: bool) -> str:
+def _apply_merge(
+    writer: ConsolidationWriter, candidate: Memory, into: Memory, *, says_more: bool
+) -> str:
     if not says_more:
         updated, effects = copy_evidence(writer, into, candidate)
         _merge(writer, candidate, into, "it says more", effects)
@@ -166,7 +223,9 @@ def _apply_merge(writer: AuditedWriter, candidate: Memory, into: Memory, *, says
     return "merged"
 
 
-def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Contradicts) -> str:
+def _apply_contradiction(
+    writer: ConsolidationWriter, candidate: Memory, conflict: Contradicts
+) -> str:
     rivals = (conflict.other, *conflict.others)
     linked = writer.tables.links.conflicts([candidate.id]).get(candidate.id, ())
     for other in rivals:
@@ -175,7 +234,7 @@ def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Con
     by_user = candidate.provenance.voice is Voice.USER
     active = any(other.status is Status.ACTIVE for other in rivals)
     facts = PromotionFacts(sessions=1, corrects_active=active)
-    verdict = judge(candidate, facts)
+    verdict = judge(candidate, facts, writer.policy)
     allowed = isinstance(verdict, Promote) if active else not isinstance(verdict, NeverPromote)
     if not (conflict.is_correction and by_user and allowed):
         # A likely change of a mere candidate does not hold back what the user asked to remember.
@@ -188,7 +247,7 @@ def _apply_contradiction(writer: AuditedWriter, candidate: Memory, conflict: Con
     return "corrections"
 
 
-def _apply_policy_again(writer: AuditedWriter, memory: Memory, by: Memory) -> None:
+def _apply_policy_again(writer: ConsolidationWriter, memory: Memory, by: Memory) -> None:
     """Apply the policy again to a candidate with new evidence, unless an import brought it."""
     if memory.status is Status.INBOX and not _is_imported(by):
         _apply_policy(writer, memory, _promotion_facts(writer.tables, memory), again=True)
@@ -210,15 +269,16 @@ def _is_imported(memory: Memory) -> bool:
 
 
 def _apply_policy(
-    writer: AuditedWriter,
+    writer: ConsolidationWriter,
     candidate: Memory,
     facts: PromotionFacts,
     *,
     again: bool = False,
     superseded: Sequence[str] = (),
 ) -> str:
-    match judge(candidate, facts):
+    match judge(candidate, facts, writer.policy):
         case Promote(why, rule):
+            candidate = _narrow(writer, candidate)
             effects = ChangeEffects(superseded=tuple(superseded), policy_rule=rule)
             writer.change_status(
                 candidate, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects
@@ -229,8 +289,41 @@ def _apply_policy(
         case Hold(reason, rule):
             pass
     if not again:
-        writer.hold(candidate, rule, reason)
+        writer.hold(candidate, rule, reason, is_first=writer.is_first_time)
     return "held"
+
+
+def _narrow(writer: ConsolidationWriter, candidate: Memory) -> Memory:
+    """
+    Return *candidate* in the scope in which it may become active without a person.
+
+    If that is narrower than the proposed one, a copy replaces it: the scope of a memory never
+    changes.
+    """
+    if candidate.scope is not Scope.GLOBAL:
+        return candidate
+    event = writer.tables.sources.event(candidate.provenance.event_id or "")
+    owner = event.owner if event is not None else None
+    scope = automatic_scope(candidate, owner, single_user=writer.policy.single_user)
+    if scope is candidate.scope:
+        return candidate
+    project_id, repo_id = _place_of_work(writer.tables, owner)
+    reason = f"narrowed from scope {candidate.scope}: no person has decided"
+    copy = writer.create_copy(
+        candidate, reason, scope=scope, project_id=project_id, repo_id=repo_id
+    )
+    writer.delete(candidate)
+    return copy
+
+
+def _place_of_work(tables: Tables, owner: Owner | None) -> tuple[str | None, str | None]:
+    """Return the ids of the project and the repo of a session."""
+    if owner is None or owner.scope not in PLACES_OF_WORK:
+        return None, None
+    if owner.scope is Scope.PROJECT:
+        return owner.id, None
+    repo = tables.projects.repo(owner.id)
+    return (repo.project_id, repo.id) if repo is not None else (None, None)
 
 
 def _merge(

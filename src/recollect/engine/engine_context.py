@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recollect.clock import Clock
 from recollect.domain.job import Job
 from recollect.domain.model_usage import ModelBudget
+from recollect.domain.promotion_policy import DEFAULT_POLICY, PolicySettings
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -24,5 +25,6 @@ class EngineContext:
     indexer: "Callable[[], Indexer | None]"
     chat: "Callable[[], ChatModel | None]"
     budget: ModelBudget
+    policy: PolicySettings = DEFAULT_POLICY
     uses_chat: bool = False  # a chat model is configured, whether or not it is available now
     running: dict[str, Job] = field(default_factory=dict)  # by id: the jobs this process works on

@@ -93,7 +93,7 @@ def _read_window(
     statements = [statement for statement in verified if statement is not None]
     rejected = len(claims) - len(statements)
     candidates = extract_stage.build_candidates(
-        statements, event, source, leased_job, engine.clock, f"model {number}"
+        engine, statements, event, source, leased_job, f"model {number}"
     )
     batch = list(candidates)
 

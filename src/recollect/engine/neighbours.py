@@ -5,13 +5,19 @@ The candidates of a transaction are searched together, with a handful of stateme
 them. What was read ahead stays true while memories change their status or evidence, except for
 their own rows, which are read again. If a memory is deleted, the weights of words differ, and
 everything is to be read again (`forget`).
+
+A candidate that is proposed as global is also compared with the place in which it would become
+active by itself. What was said in different places is never one memory: no project and no agent
+learns what was said in another one, unless a person decides so.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from recollect.domain.candidate_scope import automatic_scope
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.scope import Owner, Scope
 from recollect.engine.consolidate import NearMemory
 from recollect.engine.utterances import utterances_of
 from recollect.store.protocol import Tables
@@ -26,26 +32,43 @@ class NeighbourReader:
     """Reads neighbours in one transaction; *changed_ids* are the memories it has changed."""
 
     def __init__(
-        self, tables: Tables, model_id: int | None, changed_ids: Collection[str] = ()
+        self,
+        tables: Tables,
+        model_id: int | None,
+        changed_ids: Collection[str] = (),
+        *,
+        single_user: bool = False,
+        sessions: Mapping[str, Owner] | None = None,
     ) -> None:
         self._tables = tables
+        self._single_user = single_user
         self._model_id = model_id
         self._changed_ids = changed_ids
         self._similarities: dict[str, dict[str, float | None]] = {}  # by candidate, by neighbour
         self._pending: set[str] = set()  # neighbours that wait for consolidation
         self._memories: dict[str, Memory] = {}
+        self._sessions: dict[str, Owner | None] = dict(sessions or {})  # the owner of each event
 
     def read_ahead(self, candidates: Sequence[Memory], *, limit: int = MAX_NEIGHBOURS) -> None:
         """Read the neighbours of some candidates, *limit* of each index."""
         if not candidates:
             return
         tables = self._tables
-        texts = [(fingerprint(candidate.content), candidate.owner) for candidate in candidates]
+        owners = [self._owners(candidate) for candidate in candidates]
+        texts = [
+            (fingerprint(candidate.content), owner)
+            for candidate, those in zip(candidates, owners, strict=True)
+            for owner in those
+        ]
+        same = iter(tables.memories.with_fingerprints(texts))
         queries = [
-            NeighbourQuery(candidate.content, [candidate.owner], like=candidate.id, also=same)
-            for candidate, same in zip(
-                candidates, tables.memories.with_fingerprints(texts), strict=True
+            NeighbourQuery(
+                candidate.content,
+                those,
+                like=candidate.id,
+                also=[memory_id for _ in those for memory_id in next(same)],
             )
+            for candidate, those in zip(candidates, owners, strict=True)
         ]
         results = tables.search_index.neighbours(queries, limit=limit, model_id=self._model_id)
         for candidate, near in zip(candidates, results, strict=True):
@@ -86,10 +109,46 @@ class NeighbourReader:
                 similarities[memory.id],
                 is_same_utterance=_is_same_utterance(self._tables, candidate, memory),
                 is_same_source=any(evidence.source_id in sources for evidence in memory.evidence),
+                is_same_place=self._is_same_place(candidate, memory),
             )
             for memory in memories
         ]
         return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
+
+    def _session(self, memory: Memory) -> Owner | None:
+        """Return the owner of the capture that a memory was extracted from."""
+        event_id = memory.provenance.event_id
+        if event_id is None:
+            return None
+        if event_id not in self._sessions:
+            event = self._tables.sources.event(event_id)
+            self._sessions[event_id] = event.owner if event is not None else None
+        return self._sessions[event_id]
+
+    def _owners(self, candidate: Memory) -> list[Owner]:
+        """Return the candidate's owner, and the one it would have without a person's decision."""
+        if candidate.scope is not Scope.GLOBAL:
+            return [candidate.owner]
+        session = self._session(candidate)
+        scope = automatic_scope(candidate, session, single_user=self._single_user)
+        narrow = session if session and session.scope is scope else candidate.owner
+        if scope is Scope.AGENT:
+            narrow = Owner(scope, candidate.agent_id or "")
+        return list(dict.fromkeys((candidate.owner, narrow)))
+
+    def _is_same_place(self, candidate: Memory, memory: Memory) -> bool:
+        """Return whether two were said in the same place, or *memory* holds everywhere."""
+        if candidate.scope is not Scope.GLOBAL:
+            return True
+        session = self._session(candidate)
+        if memory.scope is Scope.GLOBAL:
+            other = self._session(memory)
+            is_of_agent = memory.agent_id == candidate.agent_id
+            return other is None or (is_of_agent and other == session)
+        if memory.scope is not Scope.AGENT or session is None:
+            return True
+        places = {Scope.PROJECT: memory.project_id, Scope.REPO: memory.repo_id}
+        return places.get(session.scope, session.id) == session.id
 
     def _comparable_memories(self, candidate: Memory, done: Collection[str]) -> list[Memory]:
         """Return the consolidated neighbours: no plain statements, episodes only for episodes."""

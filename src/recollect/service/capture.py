@@ -175,9 +175,6 @@ def _store_all(services: Services, captures: Iterable[Capture]) -> list[Event]:
 
 def store_capture(services: Services, tables: Tables, capture: Capture) -> Event:
     """Store one conversation and queue its first job, inside a transaction."""
-    keep_with_agent = _must_stay_with_agent(capture, single_user=services.settings.single_user)
-    if keep_with_agent and capture.place.project is None and capture.place.repo is None:
-        capture = replace(capture, scope=Scope.AGENT, explicit_scope=True)
     place_ids = asdict(ensure_place(tables, capture.place, services.clock))
     owner = owner_of(capture.scope, **place_ids)
     source = _source(services, tables, capture)
@@ -199,20 +196,8 @@ def store_capture(services: Services, tables: Tables, capture: Capture) -> Event
     tables.sources.add_event(event)
     explicit = capture.scope.value if capture.explicit_scope else None
     payload: dict[str, Any] = {**place_ids, "scope": explicit, "title": capture.given_title}
-    if keep_with_agent:
-        payload["personal_scope"] = Scope.AGENT.value
     tables.jobs.add(new_job(event.id, NextStep(JobKind.EXTRACT, payload=payload), services.clock))
     return event
-
-
-def _must_stay_with_agent(capture: Capture, *, single_user: bool) -> bool:
-    """
-    Return whether what the user says about themselves must stay with the agent they told it.
-
-    Agents may serve different users. Outside of a project, nothing said to an agent reaches another
-    one; in a project, only what is about the project does. A caller may choose another scope.
-    """
-    return not (single_user or capture.explicit_scope or capture.place.agent is None)
 
 
 def _source(services: Services, tables: Tables, capture: Capture) -> Source:

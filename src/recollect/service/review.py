@@ -196,7 +196,7 @@ def consolidate(services: Services, request: requests.ConsolidateRequest) -> Map
     for start in range(0, len(ids), SNAPSHOT_THRESHOLD):
         batch = ids[start : start + SNAPSHOT_THRESHOLD]
         vectors = embed_memories(services.engine, batch)
-        work = partial(consolidate_memories, services.clock, batch, vectors)
+        work = partial(consolidate_memories, services.engine, batch, vectors)
         for name, count in services.store.write(work).items():
             counts[name] = counts.get(name, 0) + count
     return counts

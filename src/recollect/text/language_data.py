@@ -51,8 +51,12 @@ class Language:
 
     def has_cue(self, name: str, text: str) -> bool:
         """Return whether *text* contains a cue of that *name*: "change", "rule", "question"."""
+        return self.find_cue(name, text) is not None
+
+    def find_cue(self, name: str, text: str) -> re.Match[str] | None:
+        """Return the first cue of that *name* in *text*: "speaker", "family", "change"."""
         pattern = self.cues.get(name)
-        return pattern is not None and pattern.search(text) is not None
+        return pattern.search(text) if pattern is not None else None
 
 
 @cache

@@ -160,12 +160,12 @@ def test_candidates_wait_for_consolidation_until_they_are_marked(store: Store, k
 
     store.write(write)
     with store.read() as tables:
-        assert tables.jobs.unconsolidated("e1", 9) == [first, second]
-        assert tables.jobs.unconsolidated("e1", 1) == [first]
+        assert list(tables.jobs.unconsolidated("e1", 9)) == [first, second]
+        assert list(tables.jobs.unconsolidated("e1", 1)) == [first]
         assert tables.jobs.unconsolidated_among([second, "unknown"]) == {second}
     store.write(lambda tables: tables.jobs.mark_consolidated(first))
     with store.read() as tables:
-        assert tables.jobs.unconsolidated("e1", 9) == [second]
+        assert list(tables.jobs.unconsolidated("e1", 9)) == [second]
 
 
 def test_model_calls_are_listed_newest_first_and_summed_since_a_moment(store: Store) -> None:

@@ -8,18 +8,25 @@ What says something but is not worth a review is a statement: search finds it, t
 list it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from recollect.domain.candidate import StatementSubject
 from recollect.domain.memory import MemoryType
 from recollect.engine.judges.durability import (
     MIN_DURABLE,
     MIN_INFORMATIVE,
     durability,
-    durable_type,
+    is_decision,
+    statement_subject,
 )
-from recollect.engine.judges.sentence_features import SentenceContext, sentence_features
+from recollect.engine.judges.sentence_features import (
+    SentenceContext,
+    SentenceFeatures,
+    person_features,
+    sentence_features,
+)
 from recollect.text.explicit_request import asks_to_remember
-from recollect.text.extraction_rules import matching_rule
+from recollect.text.extraction_rules import ExtractionRule, matching_rule
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_question, is_reported_speech, is_supposition
 from recollect.text.statement_parser import content_words
@@ -73,44 +80,65 @@ class Classification:
     type: MemoryType
     confidence: float
     is_proposed: bool = True
+    subject: StatementSubject | None = None  # None: not judged
 
 
 def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     """Return why a sentence becomes a candidate, or None if it does not."""
-    exact = _by_rule(sentence, mode) or _correction(sentence)
-    if exact is not None:
-        return exact
-    if mode.states_everything:
-        return _note(sentence, mode)
-    judged = _judged(sentence)
-    if judged is not None and judged.is_proposed:
-        return judged
-    return _remember_request(sentence) or judged
-
-
-def _by_rule(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     rule = matching_rule(sentence.statement, include_reported=mode.reported)
-    if rule is None:
-        return None
+    exact = _by_rule(sentence, rule) if rule is not None else _correction(sentence)
+    if mode.states_everything:
+        return exact or _note(sentence, mode)
+    if exact is not None:
+        return _with_subject(exact, sentence, _features(sentence, rule))
+    if not _has_enough_words(sentence.statement):
+        return _remember_request(sentence)
+    features = _features(sentence, None)
+    judged = _judged(sentence, durability(features))
+    if judged is None or not judged.is_proposed:
+        judged = _remember_request(sentence) or judged
+    if judged is None or not judged.is_proposed:
+        return judged
+    return _with_subject(judged, sentence, features)
+
+
+def _features(sentence: Sentence, rule: ExtractionRule | None) -> SentenceFeatures:
+    return sentence_features(sentence.written, sentence.normalized, rule, sentence.context)
+
+
+def _by_rule(sentence: Sentence, rule: ExtractionRule) -> Classification:
     confidence = CORRECTED_CONFIDENCE if sentence.is_correction else rule.confidence
     return Classification(rule.name, rule.type, confidence)
 
 
-def _judged(sentence: Sentence) -> Classification | None:
-    """Classify a sentence by how likely it is worth remembering."""
-    if not _has_enough_words(sentence.statement):
-        return None
-    features = sentence_features(sentence.written, sentence.normalized, None, sentence.context)
-    probability = durability(features)
+def _judged(sentence: Sentence, probability: float) -> Classification | None:
+    """Classify a sentence by the *probability* that it is worth remembering."""
+    confidence = round(probability, 3)
     if probability < MIN_DURABLE:
         if probability < MIN_INFORMATIVE or is_question(sentence.statement):
             return None
-        confidence = round(probability, 3)
-        return Classification(STATED, durable_type(features), confidence, is_proposed=False)
-    confidence = CORRECTED_CONFIDENCE if sentence.is_correction else round(probability, 3)
-    if asks_to_remember(sentence.normalized):
+        kind = _type_by_person(sentence.statement)
+        return Classification(STATED, kind, confidence, is_proposed=False)
+    if sentence.is_correction:
+        confidence = CORRECTED_CONFIDENCE
+    elif asks_to_remember(sentence.normalized):
         confidence = max(confidence, NOTE_CONFIDENCE)
-    return Classification(JUDGED, durable_type(features), confidence)
+    return Classification(JUDGED, MemoryType.PROJECT, confidence)
+
+
+def _with_subject(
+    classification: Classification, sentence: Sentence, features: SentenceFeatures
+) -> Classification:
+    """Add what the judge says about the subject, and the type if no rule has found it."""
+    features = features.without_context()
+    persons = person_features(sentence.written)
+    subject = statement_subject(features, persons)
+    if classification.rule != JUDGED:
+        return replace(classification, subject=subject)
+    kind = MemoryType.PROJECT if subject is StatementSubject.WORK else MemoryType.PROFILE
+    if is_decision(features, persons):
+        kind = MemoryType.DECISION
+    return replace(classification, subject=subject, type=kind)
 
 
 def _correction(sentence: Sentence) -> Classification | None:

@@ -9,20 +9,27 @@ because each is compared with existing memories and may be reviewed. The source 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from heapq import nlargest
 from itertools import count, islice
 from typing import Any
 
-from recollect.clock import Clock, derived_id
-from recollect.domain.candidate import ExtractedStatement
+from recollect.clock import derived_id
+from recollect.domain.candidate import ExtractedStatement, StatementSubject
+from recollect.domain.candidate_scope import (
+    PLACES_OF_WORK,
+    SessionPlace,
+    narrow_scope,
+    proposed_scope,
+)
 from recollect.domain.capture_event import Event
 from recollect.domain.job import JobKind
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.promotion_policy import PolicySettings
 from recollect.domain.provenance import Provenance, StatementFlag
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, Source
-from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import ENGINE, AuditedWriter
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract.classify_sentence import JUDGED, ExtractionMode
@@ -33,7 +40,6 @@ from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
 from recollect.store.protocol import Tables
-from recollect.text.all_projects_request import asks_for_all_projects
 from recollect.text.fingerprint import fingerprint
 from recollect.text.statement_dates import upcoming_dates
 
@@ -43,6 +49,8 @@ LEFT_OUT = "left out"
 BATCH = 50
 LONG_SOURCE_CHARS, LONG_SOURCE_BATCH = 1_000_000, 10
 MAX_QUOTE_CHARS = 1_000
+# Rules that find what is preferred or always done, whether by a person or in a project.
+RULES_OF_BEHAVIOUR = frozenset({"preference", "remember", "correction"})
 OWNER_FIELDS = ("project_id", "repo_id", "agent_id", "session_id", "scope")
 
 
@@ -56,14 +64,15 @@ def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     episode = session_episode(source, turns, title=leased_job.payload.get("title", ""))
     if episode is not None:
         statements.append(episode)
-    candidates = build_candidates(statements, event, source, leased_job, context.clock, "rules")
+    candidates = build_candidates(context, statements, event, source, leased_job, "rules")
     # The database checks each quote against its source: a long source needs smaller batches.
     size = BATCH if len(source.content) < LONG_SOURCE_CHARS else LONG_SOURCE_BATCH
     batch = list(islice(candidates, size))
     while later := list(islice(candidates, size)):
         leased_job.write(partial(add_candidates, context, event.id, batch))
         batch = later
-    following = [NextStep(JobKind.CONSOLIDATE)]
+    session = {"session_scope": event.owner.scope.value, "session_owner": event.owner.id}
+    following = [NextStep(JobKind.CONSOLIDATE, payload=session)]
     if context.uses_chat:
         following.append(NextStep(JobKind.ASK, payload=owner_fields(leased_job.payload)))
 
@@ -125,14 +134,15 @@ def _start_of(statement: ExtractedStatement) -> int:
 
 
 def build_candidates(
+    context: EngineContext,
     statements: Iterable[ExtractedStatement],
     event: Event,
     source: Source,
     leased_job: LeasedJob,
-    clock: Clock,
     how: str,
 ) -> Iterator[Memory]:
     """Yield *statements* as candidates of *event*, with ids that are the same on every run."""
+    place = _session_place(context, event, leased_job.payload)
     ties: Counter[tuple[str, int]] = Counter()
     for statement in statements:
         # Ids depend on the offset: a running number would change when a span is forgotten.
@@ -140,7 +150,7 @@ def build_candidates(
         id_seed = f"{how} {statement.rule} {start} {ties[statement.rule, start]}"
         ties[statement.rule, start] += 1
         memory_id = derived_id(event.id, id_seed, start >> 4)
-        yield _memory(statement, memory_id, event, source, leased_job, clock)
+        yield _memory(context, statement, memory_id, event, source, place, leased_job.payload)
 
 
 def add_candidates(
@@ -181,19 +191,23 @@ def _creation_reason(memory: Memory) -> str:
 
 
 def _memory(
+    context: EngineContext,
     statement: ExtractedStatement,
     memory_id: str,
     event: Event,
     source: Source,
-    leased_job: LeasedJob,
-    clock: Clock,
+    place: SessionPlace,
+    payload: Mapping[str, Any],
 ) -> Memory:
-    now = clock.now()
-    payload = leased_job.payload
-    scope = _scope(statement, event, source, payload)
+    now = context.clock.now()
+    is_automatic = _is_automatic(statement, context.policy)
+    scope = _scope(statement, place, is_automatic=is_automatic)
+    kind = _type(statement, scope)
+    if kind is MemoryType.PROFILE and place.is_walled and scope in PLACES_OF_WORK:
+        scope = Scope.AGENT  # in a project other agents learn what is about the work, nothing else
     return Memory(
         id=memory_id,
-        type=statement.type,
+        type=kind,
         scope=scope,
         status=Status.INBOX if statement.is_proposed else Status.STATED,
         content=statement.content,
@@ -211,7 +225,7 @@ def _memory(
         rationale=statement.rationale,
         alternatives=statement.alternatives,
         provenance=_provenance(statement, event, source),
-        evidence=tuple(_evidence(statement, memory_id, source, clock)),
+        evidence=tuple(_evidence(statement, memory_id, source, now)),
     )
 
 
@@ -227,32 +241,50 @@ def _provenance(statement: ExtractedStatement, event: Event, source: Source) -> 
     )
 
 
-def _scope(
-    statement: ExtractedStatement, event: Event, source: Source, payload: Mapping[str, Any]
-) -> Scope:
-    """
-    Return the scope of a candidate: that of its session, even of a fact about the user.
+def _session_place(
+    context: EngineContext, event: Event, payload: Mapping[str, Any]
+) -> SessionPlace:
+    agent_id, project_id = payload.get("agent_id"), payload.get("project_id")
+    works_in_projects = bool(agent_id and project_id)
+    if agent_id and not works_in_projects:
+        with context.store.read() as tables:
+            works_in_projects = tables.agents.works_in_projects(agent_id)
+    return SessionPlace(
+        scope=event.owner.scope,
+        is_set_by_caller=bool(payload.get("scope")),
+        has_agent=agent_id is not None,
+        has_project=project_id is not None,
+        single_user=context.policy.single_user,
+        agent_works_in_projects=works_in_projects,
+    )
 
-    If agents may serve different users, facts about the user and session records are the agent's.
-    A candidate is global only if the user says so in the same sentence and the caller set no scope,
-    or if it is a fact about the only user of the store, told to an agent outside of any project.
-    """
-    is_personal = statement.type in (MemoryType.PROFILE, MemoryType.EPISODE)
-    if is_personal and (personal_scope := payload.get("personal_scope")):
-        return Scope(personal_scope)
-    if payload.get("scope") or statement.type in (MemoryType.EPISODE, MemoryType.TASK_HINT):
-        return event.owner.scope
-    if statement.type is MemoryType.PROFILE and event.owner.scope is Scope.AGENT:
-        return Scope.GLOBAL  # all agents serve one user: see `capture.store_capture`
-    if statement.voice is not Voice.USER:
-        return event.owner.scope
-    span = statement.spans[0]
-    is_for_all = asks_for_all_projects(source.content[span.start : span.end])
-    return Scope.GLOBAL if is_for_all else event.owner.scope
+
+def _scope(statement: ExtractedStatement, place: SessionPlace, *, is_automatic: bool) -> Scope:
+    """Return the proposed scope, or the narrow one if the policy will probably activate it."""
+    scope = proposed_scope(statement, place)
+    if scope is Scope.GLOBAL and is_automatic:
+        return narrow_scope(MemoryType.PROFILE, statement.flags, place)
+    return scope
+
+
+def _is_automatic(statement: ExtractedStatement, policy: PolicySettings) -> bool:
+    """Return whether the policy probably makes a statement active without a person."""
+    is_explicit = StatementFlag.EXPLICIT in statement.flags and policy.promote_explicit
+    return is_explicit or StatementFlag.CORRECTION in statement.flags
+
+
+def _type(statement: ExtractedStatement, scope: Scope) -> MemoryType:
+    """Return the type of a candidate: a profile describes a person, not a project."""
+    is_work = statement.subject is StatementSubject.WORK and scope in PLACES_OF_WORK
+    if statement.type is MemoryType.PROFILE and is_work and statement.rule in RULES_OF_BEHAVIOUR:
+        return MemoryType.PROJECT
+    if statement.rule == JUDGED and statement.type is MemoryType.PROJECT and not is_work:
+        return MemoryType.PROFILE
+    return statement.type
 
 
 def _evidence(
-    statement: ExtractedStatement, memory_id: str, source: Source, clock: Clock
+    statement: ExtractedStatement, memory_id: str, source: Source, created_at: datetime
 ) -> Iterator[Evidence]:
     for number, span in enumerate(statement.spans):
         end = min(span.end, span.start + MAX_QUOTE_CHARS)
@@ -264,5 +296,5 @@ def _evidence(
             end=end,
             quote=source.content[span.start : end],
             voice=span.voice.value,
-            created_at=clock.now(),
+            created_at=created_at,
         )

@@ -8,7 +8,7 @@ statements in the same order, so the extract stage can be run again safely.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate import ExtractedStatement, VoicedSpan
+from recollect.domain.candidate import ExtractedStatement, StatementSubject, VoicedSpan
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
@@ -21,6 +21,7 @@ from recollect.engine.extract.classify_sentence import (
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
+from recollect.text.all_projects_request import asks_for_all_projects
 from recollect.text.decision_details import alternatives_in, rationale_in
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.lazy_pattern import LazyPattern
@@ -32,6 +33,7 @@ from recollect.text.sentence_classifier import (
     normalize_sentence,
 )
 from recollect.text.statement_dates import observed_at
+from recollect.text.told_in_confidence import is_told_in_confidence, mentions_secrecy
 
 _OBJECTION = LazyPattern(
     r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
@@ -61,11 +63,16 @@ Statements = Iterator[ExtractedStatement]
 def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionMode) -> Statements:
     """Yield the statements worth remembering, in the order of the source."""
     previous_message = ""
+    in_confidence: Flags = ()  # from the message on that asks for it
     for turn in turns:
         is_of_user = turn.voice in (Voice.USER, Voice.PASTED)
         if is_of_user or (mode.reported and turn.voice is Voice.ASSISTANT):
             sentences = utterances(content, turn, all_of_it=mode.states_everything)
-            yield from _statements_in_turn(sentences, mode, previous_message)
+            if any(is_told_in_confidence(sentence.text) for sentence in sentences):
+                in_confidence = (StatementFlag.CONFIDENTIAL,)
+            for statement in _statements_in_turn(sentences, mode, previous_message):
+                flags = dict.fromkeys((*statement.flags, *in_confidence))
+                yield replace(statement, flags=tuple(flags))
         if turn.voice is Voice.ASSISTANT:
             previous_message = content[max(turn.start, turn.end - MAX_CONTEXT_CHARS) : turn.end]
 
@@ -123,6 +130,10 @@ def _statement_in_sentence(
         flags = (StatementFlag.UPDATE, *flags)
     if sentence.is_correction:
         flags = (StatementFlag.CORRECTION, *flags)
+    if utterance.turn.voice is Voice.USER and asks_for_all_projects(utterance.text):
+        flags = (*flags, StatementFlag.EVERYWHERE)
+    if classification.subject is StatementSubject.PERSON and mentions_secrecy(utterance.text):
+        flags = (*flags, StatementFlag.CONFIDENTIAL)
     return _build_statement(utterance, classification, flags)
 
 
@@ -150,6 +161,7 @@ def _build_statement(
         rationale=rationale_in(content) if is_decision else "",
         alternatives=alternatives_in(content) if is_decision else (),
         flags=flags,
+        subject=classification.subject,
         is_proposed=classification.is_proposed,
     )
 

@@ -2,15 +2,17 @@
 The judge of durability: how likely a sentence is worth remembering in later sessions.
 
 A linear model over the features of a sentence (sentence_features.py), trained on labelled messages
-in a dozen languages (benchmarks/judges, results in benchmarks/results/judges.md). For a durable
-sentence it also says what kind of statement it is and whether it is about the person.
+in a dozen languages (benchmarks/judges, results in benchmarks/results/judges.md). Of a durable
+sentence it also says what it is about (the person, the work or the assistant) and whether it is a
+decision. Other kinds are left to the rules: the judge is right about a plan or a procedure in one
+case of three.
 """
 
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from recollect.domain.memory import MemoryType
+from recollect.domain.candidate import StatementSubject
 from recollect.engine.judges.linear_model import LinearHead, read_heads, sigmoid
 from recollect.engine.judges.sentence_features import (
     SentenceContext,
@@ -23,24 +25,23 @@ from recollect.text.sentence_splitter import sentence_spans
 
 WEIGHTS = Path(__file__).with_name("durability.weights")
 DURABLE = "durable"
-ABOUT_PERSON = "about person"
-KINDS = {
-    "fact": MemoryType.PROJECT,  # or of the profile, if it is about the person
-    "decision": MemoryType.DECISION,
-    "plan": MemoryType.TASK_HINT,
-    "procedure": MemoryType.ARTIFACT,
-    "pitfall": MemoryType.PROJECT,
-}
+ABOUT_PERSON = "about the person"
+ABOUT_ASSISTANT = "about the assistant"
+DECISION = "decision"
 
-MIN_DURABLE = 0.45  # see benchmarks/results/judges.md
+MIN_DURABLE = 0.445  # see benchmarks/results/judges.md
 MIN_INFORMATIVE = 0.03  # a sentence below this says nothing that anybody would search for
 MIN_ABOUT_PERSON = 0.5
 MAX_TEXT_CHARS, MAX_SENTENCES = 2_000, 12  # of a message that are judged
+MIN_ABOUT_ASSISTANT = 0.7  # surer: how to answer is mostly a wish to every assistant
+MIN_DECISION = 0.4
+
+Persons = tuple[float, ...]  # the values of `person_features`; with features without context
 
 
 def durability(features: SentenceFeatures) -> float:
     """Return the probability that a sentence is worth remembering in later sessions."""
-    return sigmoid(_score(DURABLE, features))
+    return _probability(DURABLE, features)
 
 
 def says_something_durable(text: str) -> bool:
@@ -58,17 +59,23 @@ def says_something_durable(text: str) -> bool:
     return False
 
 
-def durable_type(features: SentenceFeatures) -> MemoryType:
-    """Return the type of a memory that states a durable sentence."""
-    kind = max(KINDS, key=lambda name: _score(name, features))
-    if kind != "fact":
-        return KINDS[kind]
-    about_person = sigmoid(_score(ABOUT_PERSON, features)) >= MIN_ABOUT_PERSON
-    return MemoryType.PROFILE if about_person else MemoryType.PROJECT
+def statement_subject(features: SentenceFeatures, persons: Persons) -> StatementSubject:
+    """Return what a durable sentence is about."""
+    if _probability(ABOUT_ASSISTANT, features, persons) >= MIN_ABOUT_ASSISTANT:
+        return StatementSubject.ASSISTANT
+    if _probability(ABOUT_PERSON, features, persons) >= MIN_ABOUT_PERSON:
+        return StatementSubject.PERSON
+    return StatementSubject.WORK
 
 
-def _score(name: str, features: SentenceFeatures) -> float:
-    return _heads()[name].score((features.words, features.chars), features.dense)
+def is_decision(features: SentenceFeatures, persons: Persons) -> bool:
+    """Return whether a durable sentence says what was decided."""
+    return _probability(DECISION, features, persons) >= MIN_DECISION
+
+
+def _probability(name: str, features: SentenceFeatures, persons: Persons = ()) -> float:
+    dense = (*features.dense, *persons)
+    return sigmoid(_heads()[name].score((features.words, features.chars), dense))
 
 
 @lru_cache(maxsize=1)

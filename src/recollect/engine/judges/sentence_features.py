@@ -3,17 +3,19 @@ Describe a sentence by features that a linear model weighs.
 
 Word and character n-grams, hashed into a fixed number of buckets, work in any language. The dense
 features tell what n-grams cannot: length, position in the message, what was said before, and what
-the extraction rules found. Training (benchmarks/judges) and the judge use these functions, so a
-change here requires new weights.
+the extraction rules found. `person_features` say who a sentence is about, by the pronouns and the
+words for relatives of its language. Training (benchmarks/judges) and the judge use these functions,
+so a change here requires new weights.
 """
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.extraction_rules import RULES, ExtractionRule
+from recollect.text.language_data import detect_language
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import (
     is_joke,
@@ -68,6 +70,19 @@ DENSE_NAMES = (
 )
 
 
+FIRST_OF_CONTEXT, LAST_OF_CONTEXT = "first in its message", "follows a question"
+PERSON_CUES = ("speaker", "group", "addressee", "family")  # in text/languages
+OTHER_CUES = ("change", "decision", "rule", "moment", "open")
+BEGINNING = 4  # characters: a pronoun within them is the subject
+PERSON_NAMES = (
+    *(f"names the {cue}" for cue in PERSON_CUES),
+    *(f"begins with the {cue}" for cue in PERSON_CUES),
+    "the speaker but not the group",
+    "the group but not the speaker",
+    *(f"a cue of {cue}" for cue in OTHER_CUES),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceContext:
     """Where a sentence stands: its place in the message, and what was said before."""
@@ -86,6 +101,12 @@ class SentenceFeatures:
     chars: tuple[int, ...]
     dense: tuple[float, ...]
 
+    def without_context(self) -> "SentenceFeatures":
+        """Return these features as if the sentence stood alone: what it is about stays the same."""
+        first, last = (DENSE_NAMES.index(name) for name in (FIRST_OF_CONTEXT, LAST_OF_CONTEXT))
+        neutral = (0.0,) * (last + 1 - first)
+        return replace(self, dense=(*self.dense[:first], *neutral, *self.dense[last + 1 :]))
+
 
 def sentence_features(
     text: str, normalized: str, rule: ExtractionRule | None, context: SentenceContext
@@ -95,6 +116,21 @@ def sentence_features(
     plain = " ".join(_DIGIT.sub("0", text.lower().replace("’", "'")).split())
     return SentenceFeatures(
         _word_buckets(plain), _char_buckets(plain), _dense(text, normalized, rule, context)
+    )
+
+
+def person_features(text: str) -> tuple[float, ...]:
+    """Return who *text* is about: the speaker, a group, the assistant, the speaker's family."""
+    text = text[:MAX_CHARS].replace("’", "'")
+    language = detect_language(text)
+    matches = [language.find_cue(cue, text) for cue in PERSON_CUES]
+    speaker, group, *_ = matches
+    return (
+        *(float(match is not None) for match in matches),
+        *(float(match is not None and match.start() <= BEGINNING) for match in matches),
+        float(speaker is not None and group is None),
+        float(group is not None and speaker is None),
+        *(float(language.has_cue(cue, text)) for cue in OTHER_CUES),
     )
 
 

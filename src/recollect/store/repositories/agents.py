@@ -42,6 +42,10 @@ class AgentRepository(Repository):
         messages, memories, tags = row
         return messages, memories, tags
 
+    def works_in_projects(self, agent_id: str) -> bool:
+        """Return whether a session or a conversation of an agent has a project."""
+        return bool(self._value("works_in_projects", id=agent_id))
+
     def own_memory_ids(self, agent_id: str) -> list[str]:
         """Return the ids of the memories of an agent and of its conversations."""
         return self._column("own_memory_ids", id=agent_id)

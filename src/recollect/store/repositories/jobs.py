@@ -98,9 +98,9 @@ class JobRepository(Repository):
         """Add candidates to those waiting for consolidation."""
         self._run("add_unconsolidated", event_id=event_id, memory_ids=list(memory_ids))
 
-    def unconsolidated(self, event_id: str, limit: int) -> list[str]:
-        """Return the ids of the first candidates of an event that wait for consolidation."""
-        return self._column("unconsolidated", event_id=event_id, limit=limit)
+    def unconsolidated(self, event_id: str, limit: int) -> dict[str, str]:
+        """Return the contents, by id, of the first candidates that wait for consolidation."""
+        return dict(self._rows("unconsolidated", event_id=event_id, limit=limit))
 
     def unconsolidated_among(self, memory_ids: Iterable[str]) -> set[str]:
         """Return which of some memories wait for consolidation."""

@@ -59,3 +59,7 @@ SELECT (SELECT coalesce(sum(items), 0) FROM shelves WHERE kind = 'message' AND s
        (SELECT json_group_array(tag) FROM (
         SELECT DISTINCT g.tag FROM memories m CROSS JOIN memory_tags g ON g.memory_id = m.id
          WHERE m.scope = 'agent' AND m.owner_id = :id AND +m.status = 'active' ORDER BY g.tag LIMIT :limit));
+
+-- works_in_projects: whether an agent was told something, or held a conversation, in a project
+SELECT EXISTS (SELECT 1 FROM memories WHERE agent_id = :id AND project_id IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM conversations WHERE agent_id = :id AND project_id IS NOT NULL);

@@ -65,8 +65,9 @@ SELECT min(run_at) FROM jobs WHERE state = 'todo';
 INSERT INTO unsettled (memory_id, event_id) SELECT value, :event_id FROM json_each(:memory_ids) WHERE true
 ON CONFLICT DO NOTHING;
 
--- unconsolidated: the first candidates of an event that wait for consolidation
-SELECT memory_id FROM unsettled WHERE event_id = :event_id ORDER BY memory_id LIMIT :limit;
+-- unconsolidated: the first candidates of an event that wait for consolidation, with their contents
+SELECT u.memory_id, coalesce(m.content, '') FROM unsettled u LEFT JOIN memories m ON m.id = u.memory_id
+ WHERE u.event_id = :event_id ORDER BY u.memory_id LIMIT :limit;
 
 -- unconsolidated_among: which of some memories wait for consolidation
 SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:ids));
