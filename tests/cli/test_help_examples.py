@@ -34,6 +34,7 @@ _CALL = {"id": "c1", "function": {"name": "bash", "arguments": '{"command": "pnp
 # The files that the examples name; a text as it is, everything else as JSON.
 FILES: dict[str, object] = {
     "session.jsonl": '{"type":"user","message":{"content":"We use pnpm here, not npm."}}',
+    "answer.txt": "## Preferences\n- [2025-03-01] Prefers tea.\n- Likes short answers.\n",
     "notes.md": "- Deploys happen on Fridays.\n",
     "memory.jsonl": '{"type": "entity", "name": "Ana", "entityType": "person", '
     '"observations": ["Ana prefers tea."]}',

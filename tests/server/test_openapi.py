@@ -31,12 +31,17 @@ OPERATIONS = """
 /api/agents/{agent}/messages GET
 /api/agents/{agent}/messages POST
 /api/agents/{agent}/pin PUT
+/api/agents/{agent}/run POST
 /api/agents/{agent}/skills GET
 /api/agents/{agent}/skills/refresh POST
 /api/agents/{agent}/skills/{name} DELETE
 /api/agents/{agent}/skills/{name} PUT
 /api/agents/{agent}/window POST
 /api/agents/{into}/merge POST
+/api/approvals GET
+/api/approvals/{approval} POST
+/api/backups GET
+/api/backups POST
 /api/block-changes GET
 /api/block-proposals GET
 /api/block-proposals/{proposal_id} GET
@@ -59,6 +64,7 @@ OPERATIONS = """
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
 /api/briefing POST
+/api/captures/assistant POST
 /api/captures/batch POST
 /api/captures/conversation POST
 /api/captures/session POST
@@ -72,6 +78,7 @@ OPERATIONS = """
 /api/conversations/{conversation} DELETE
 /api/conversations/{conversation} GET
 /api/conversations/{conversation} PATCH
+/api/conversations/{conversation}/cancel POST
 /api/conversations/{conversation}/compact POST
 /api/conversations/{conversation}/context GET
 /api/conversations/{conversation}/end POST
@@ -83,6 +90,7 @@ OPERATIONS = """
 /api/conversations/{conversation}/pins POST
 /api/conversations/{conversation}/pop POST
 /api/conversations/{conversation}/resume POST
+/api/conversations/{conversation}/runs GET
 /api/conversations/{conversation}/skill POST
 /api/conversations/{conversation}/summaries GET
 /api/document DELETE
@@ -104,6 +112,8 @@ OPERATIONS = """
 /api/import POST
 /api/inbox GET
 /api/inbox/decide POST
+/api/inbox/items GET
+/api/inbox/order GET
 /api/inbox/promote POST
 /api/inbox/reject POST
 /api/inbox/undo POST
@@ -131,6 +141,7 @@ OPERATIONS = """
 /api/messages/{message}/pin PUT
 /api/models GET
 /api/models/in-use PUT
+/api/pending GET
 /api/pins/{pin} DELETE
 /api/profile/{key} PUT
 /api/projects GET

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
 from recollect.api.noun import Noun, passed_arguments
 from recollect.domain.capture_event import Event
+from recollect.domain.maintenance import Imported
 from recollect.wire.material_files import file_material, material_of
 from recollect.wire.requests import captures as requests
 
@@ -50,6 +51,18 @@ class Captures(Noun):
         return self._send(
             requests.CaptureManyRequest, {**arguments, "materials": [file_material(path)]}
         )
+
+    def add_assistant_memories(
+        self, answer: str, *, assistant: str = "another assistant", project: Place = None
+    ) -> Imported:
+        """
+        Take the answer in which another assistant lists its memories as candidates.
+
+        `recollect import assistant` prints the prompt to ask for it. The answer is one source; each
+        entry waits in the inbox, and none becomes active by itself. Entries about projects belong
+        to *project*, if it is given.
+        """
+        return self._send(requests.AddAssistantMemoriesRequest, locals())
 
     def get(self, event_id: str) -> Event:
         """Return the progress of one capture."""

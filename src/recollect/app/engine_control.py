@@ -19,6 +19,7 @@ from recollect.domain.job import Job
 from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
+from recollect.domain.vault_report import VaultReport
 from recollect.service import jobs, maintenance, review
 from recollect.service.backup import BackupSchedule
 from recollect.service.finish_work import finish_in_steps
@@ -64,6 +65,18 @@ class EngineControl:
     def back_up_if_due(self) -> BackupReport | None:
         """Make a backup if the settings ask for one now; a failure is logged and tried later."""
         return self._backups.run_if_due()
+
+    def write_vault(self, folder: FilePath, *, plain: bool = False) -> VaultReport:
+        """
+        Write memories, decisions and blocks to *folder* as Markdown pages.
+
+        Pages that were edited there become candidates and proposals first. The vault of an
+        encrypted store is written only if *plain* is set.
+        """
+        # Pages load the parser of front matter, which nothing else here needs.
+        from recollect.service.vault import write_vault
+
+        return write_vault(self._services, expand_home(str(Path(folder))), plain=plain)
 
     def warm_up(self) -> bool:
         """Load the embedder if it runs on this machine; return whether it does."""

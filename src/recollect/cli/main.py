@@ -44,7 +44,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "setup": "Connect Claude Code, Codex, Cursor and other clients.",
         "open, serve, stop": "Open the pages in a browser; start and stop the server.",
         "mcp, hook": "Answer an MCP client, or a hook of a coding agent.",
-        "import, export": "Read and write export files; import other histories.",
+        "import, export, vault": "Read and write export files; import other histories.",
     },
     "Maintain": {
         "status, doctor": "Show what is stored; check this installation.",

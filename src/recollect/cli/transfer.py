@@ -16,7 +16,7 @@ import click
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.jobs import run_due_jobs
 from recollect.cli.options import DefaultGroup, with_new_store, with_store
-from recollect.cli.output import Output, counts, safe, warnings
+from recollect.cli.output import Output, counts, safe, text_argument, warnings
 from recollect.cli.progress import progress_line, show_status
 from recollect.config import load_settings
 from recollect.domain.import_progress import FileOutcome, ImportStep
@@ -25,6 +25,8 @@ from recollect.errors import RecollectError
 from recollect.server.listen_address import NotRecollectServer, fetch_health
 from recollect.service.imports.history_source import HistorySource
 from recollect.service.imports.source_table import SOURCES
+from recollect.text.assistant_answer import PROMPT
+from recollect.wire.material_files import read_text_file
 
 REFUSED_SHOWN = 20
 
@@ -118,6 +120,26 @@ def _source_command(source: HistorySource) -> click.Command:
         return _import_history(rec, source, **options)
 
     return command
+
+
+@import_.command("assistant")
+@click.argument("path", required=False, metavar="[FILE]")
+@click.option("--name", default="another assistant", help="The assistant, such as ChatGPT.")
+@click.option("--project", help="The project that entries about projects belong to.")
+@with_new_store
+def assistant(rec: LocalRecollect, *, path: str | None, name: str, project: str | None) -> Output:
+    """
+    Take the memories of ChatGPT, Claude or Gemini along.
+
+    Without FILE it prints the prompt to paste there. Save the answer and import it; `-` reads what
+    is piped in. Each entry waits in the inbox, and none becomes active by itself.
+    """
+    if path is None:
+        return Output({"prompt": PROMPT}, [*map(safe, PROMPT.splitlines())])
+    text = text_argument(path) if path == "-" else read_text_file(Path(path))
+    imported = rec.captures.add_assistant_memories(text, assistant=name, project=project)
+    added = imported.added.get("memories", 0)
+    return Output(imported, f"{added} candidates in the inbox; {imported.unchanged} were known.")
 
 
 for _source in SOURCES.values():

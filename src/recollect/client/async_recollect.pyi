@@ -179,6 +179,11 @@ class AsyncCaptures:
     ) -> builtins.list[Event]:
         """Store every conversation in one file of this machine."""
 
+    async def add_assistant_memories(
+        self, answer: str, *, assistant: str = "another assistant", project: Place = None
+    ) -> Imported:
+        """Take the answer in which another assistant lists its memories as candidates."""
+
     async def get(self, event_id: str) -> Event:
         """Return the progress of one capture."""
 

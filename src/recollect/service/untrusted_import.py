@@ -18,22 +18,16 @@ from typing import Any
 
 from recollect.clock import derived_id, from_micros
 from recollect.domain.maintenance import Imported
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import MemoryType, Status
 from recollect.domain.project import ByPath, parse_reference
-from recollect.domain.provenance import Provenance, StatementFlag
-from recollect.domain.scope import Scope, owner_of
-from recollect.domain.source import Evidence, Source, SourceKind
-from recollect.domain.transcript import Voice
+from recollect.domain.scope import Scope
 from recollect.domain.unfinished_work import UnfinishedWork
-from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import ImportRefused, InvalidInput
-from recollect.service.place_lookup import ensure_place
+from recollect.service.outside_candidates import add_candidate
 from recollect.service.services import Services
-from recollect.service.write import MAX_QUOTE, MemoryDraft, draft_memory
+from recollect.service.write import MemoryDraft, draft_memory
 from recollect.store.bounded_steps import PAUSE_S
 from recollect.store.protocol import Tables
-from recollect.text.fingerprint import fingerprint, sha256_hex
-from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 from recollect.wire.requests.recollect import IngestRequest
 
 WRITER = "import"
@@ -174,66 +168,12 @@ def _store_candidate(services: Services, tables: Tables, candidate: _Candidate) 
     """Store a candidate unless it, or a memory of the same words and place, is here already."""
     if tables.memories.get(candidate.original_id) or tables.memories.get(candidate.id):
         return False
-    draft, now = candidate.draft, services.clock.now()
-    request = draft.request
-    place = vars(ensure_place(tables, draft.place, services.clock))
-    owner = owner_of(draft.scope, **place)
-    [same] = tables.memories.with_fingerprints([(fingerprint(request.content), owner)])
-    if same:
-        return False
-    source = _source(services, tables, request.content, now)
-    quote = source.content[:MAX_QUOTE]
-    evidence = Evidence(
-        id=services.clock.new_id(),
+    memory = add_candidate(
+        services,
+        tables,
+        candidate.draft,
         memory_id=candidate.id,
-        source_id=source.id,
-        start=0,
-        end=len(quote),
-        quote=quote,
-        voice=Voice.OTHER,
-        created_at=now,
+        by=WRITER,
+        reason="imported from a file that this store did not write",
     )
-    is_injection = is_prompt_injection(normalize_sentence(request.content))
-    memory = Memory(
-        id=candidate.id,
-        type=request.type or MemoryType.PROJECT,
-        scope=draft.scope,
-        status=Status.INBOX,
-        source_kind=SourceKind.IMPORT,
-        content=request.content,
-        title=request.title,
-        summary=request.summary,
-        rationale=request.rationale,
-        observed_at=request.observed_at or now,
-        confirmed_at=now,
-        created_at=now,
-        updated_at=now,
-        # The promotion policy reads this: what a file says is never a statement of the user.
-        provenance=Provenance(
-            voice=Voice.OTHER, flags=(StatementFlag.INSTRUCTION,) if is_injection else ()
-        ),
-        evidence=(evidence,),
-        redactions=draft.redactions,
-        **place,
-    )
-    AuditedWriter(tables, services.clock, WRITER).create(
-        memory, "imported from a file that this store did not write"
-    )
-    return True
-
-
-def _source(services: Services, tables: Tables, content: str, now: datetime) -> Source:
-    digest = sha256_hex(content)
-    stored = tables.sources.with_hash(digest, SourceKind.IMPORT)
-    if stored is not None:
-        return stored
-    source = Source(
-        id=services.clock.new_id(),
-        kind=SourceKind.IMPORT,
-        content=content,
-        sha256=digest,
-        captured_at=now,
-        observed_at=now,
-    )
-    tables.sources.add(source)
-    return source
+    return memory is not None

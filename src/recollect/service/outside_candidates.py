@@ -1,0 +1,105 @@
+"""
+Store what a file from outside says as candidates: an export, an assistant's answer, a vault page.
+
+Such a file may say anything, so its voice is `other`, whoever wrote it: only a person makes what it
+says active. Each candidate quotes a source.
+"""
+
+from datetime import datetime
+
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.provenance import Provenance, StatementFlag
+from recollect.domain.scope import owner_of
+from recollect.domain.source import Evidence, Source, SourceKind
+from recollect.domain.transcript import Voice
+from recollect.engine.audited_writer import AuditedWriter
+from recollect.service.place_lookup import ensure_place
+from recollect.service.services import Services
+from recollect.service.write import MAX_QUOTE, MemoryDraft
+from recollect.store.protocol import Tables
+from recollect.text.fingerprint import fingerprint, sha256_hex
+from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
+
+
+def add_candidate(
+    services: Services,
+    tables: Tables,
+    draft: MemoryDraft,
+    *,
+    memory_id: str,
+    by: str,
+    reason: str,
+    source: Source | None = None,
+    span: tuple[int, int] | None = None,
+) -> Memory | None:
+    """
+    Store a candidate unless a memory of the same words and place is here already.
+
+    It quotes *span* of *source*; without one, a source of its own words.
+    """
+    now = services.clock.now()
+    request = draft.request
+    place = vars(ensure_place(tables, draft.place, services.clock))
+    owner = owner_of(draft.scope, **place)
+    [same] = tables.memories.with_fingerprints([(fingerprint(request.content), owner)])
+    if same:
+        return None
+    source = source or add_source(services, tables, request.content, now)
+    start, end = span or (0, min(len(source.content), MAX_QUOTE))
+    evidence = Evidence(
+        id=services.clock.new_id(),
+        memory_id=memory_id,
+        source_id=source.id,
+        start=start,
+        end=end,
+        quote=source.content[start:end],
+        voice=Voice.OTHER,
+        created_at=now,
+    )
+    is_injection = is_prompt_injection(normalize_sentence(request.content))
+    memory = Memory(
+        id=memory_id,
+        type=request.type or MemoryType.PROJECT,
+        scope=draft.scope,
+        status=Status.INBOX,
+        source_kind=SourceKind.IMPORT,
+        content=request.content,
+        title=request.title,
+        summary=request.summary,
+        rationale=request.rationale,
+        tags=request.tags,
+        observed_at=request.observed_at or now,
+        confirmed_at=now,
+        created_at=now,
+        updated_at=now,
+        # The promotion policy reads this: what a file says is never a statement of the user.
+        provenance=Provenance(
+            voice=Voice.OTHER, flags=(StatementFlag.INSTRUCTION,) if is_injection else ()
+        ),
+        evidence=(evidence,),
+        redactions=draft.redactions,
+        **place,
+    )
+    AuditedWriter(tables, services.clock, by).create(memory, reason)
+    return memory
+
+
+def add_source(
+    services: Services, tables: Tables, content: str, now: datetime, title: str = ""
+) -> Source:
+    """Store redacted text as a source, or return the source that has it."""
+    digest = sha256_hex(content)
+    stored = tables.sources.with_hash(digest, SourceKind.IMPORT)
+    if stored is not None:
+        return stored
+    source = Source(
+        id=services.clock.new_id(),
+        kind=SourceKind.IMPORT,
+        content=content,
+        sha256=digest,
+        title=title,
+        captured_at=now,
+        observed_at=now,
+    )
+    tables.sources.add(source)
+    return source

@@ -1,0 +1,310 @@
+"""
+Write memories, decisions and blocks as Markdown pages, and capture edits that are made there.
+
+`.recollect-vault.json` records what was written: the id of each page and the hash of its text. A
+page with another hash was edited by hand. The edit of a memory becomes a candidate that quotes the
+page and contradicts the memory, so that `promote --replaces` puts it in its place; the edit of a
+block becomes a proposal; a page without an id becomes a candidate. An edited page is not
+overwritten before the edit is decided about. A page that is deleted there is written again: a
+folder that is synchronised or cleaned up must not forget anything.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from recollect.client.atomic_file import atomic_file
+from recollect.clock import derived_id
+from recollect.domain.block import Block, ProposalState, replace_all
+from recollect.domain.link import Relation
+from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.retrieval import Filters
+from recollect.domain.vault_report import VaultReport
+from recollect.engine.audited_writer import AuditedWriter
+from recollect.errors import InvalidInput, StoreUnavailable
+from recollect.service.block_proposals import add_proposal
+from recollect.service.outside_candidates import add_candidate
+from recollect.service.services import Services
+from recollect.service.write import draft_memory
+from recollect.store.protocol import Tables
+from recollect.text.redact import redact
+from recollect.text.vault_page import VaultPage, file_name, parse_page, render_page
+from recollect.wire.requests.recollect import IngestRequest
+
+STATE_FILE = ".recollect-vault.json"
+WRITER = "vault"
+MAX_PAGES = 100_000
+MAX_PAGE_BYTES = 1_000_000
+_FOLDERS = ("memories", "decisions", "blocks")
+
+
+@dataclass
+class _PageRecord:
+    """What the vault knows of one page."""
+
+    id: str
+    written: str  # hash of the text that was written
+    captured: str = ""  # hash of an edit that is captured
+    proposal: str = ""  # id of the candidate or of the proposal that it became
+
+
+@dataclass
+class _Vault:
+    """A folder and the record of its pages."""
+
+    folder: Path
+    pages: dict[str, _PageRecord] = field(default_factory=dict)
+    proposed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def write_vault(services: Services, folder: Path, *, plain: bool = False) -> VaultReport:
+    """Capture the edits in *folder*, and bring its pages up to date."""
+    file = services.store.file
+    if file is not None and file.is_encrypted and not plain:
+        raise InvalidInput(
+            "the store is encrypted, and the pages of a vault are not. Pass --plain (plain=True) "
+            "to write them anyway"
+        )
+    vault = _open(folder)
+    for name, text in _edited_pages(vault):
+        services.store.write(partial(_capture, services, vault, name, text))
+        _save(vault)
+    with services.store.read() as tables:
+        undecided = {
+            name for name, page in vault.pages.items() if page.captured and _waits(tables, page)
+        }
+        pages = dict(_rendered_pages(tables))
+    written, unchanged = _write_pages(vault, pages, undecided)
+    removed = _remove_pages(vault, pages, undecided)
+    _save(vault)
+    return VaultReport(
+        folder=str(folder),
+        written=written,
+        unchanged=unchanged,
+        removed=removed,
+        proposed=tuple(vault.proposed),
+        notes=tuple(vault.notes),
+    )
+
+
+def _open(folder: Path) -> _Vault:
+    """Read the record of a vault; refuse a folder that holds something else."""
+    state = folder / STATE_FILE
+    try:
+        for name in _FOLDERS:
+            (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not state.exists():
+            return _Vault(folder)
+        pages = json.loads(state.read_text(encoding="utf-8"))["pages"]
+        return _Vault(folder, {name: _PageRecord(**page) for name, page in pages.items()})
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write a vault to {folder}: {error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(
+            f"{state} is damaged: {error}. Delete it: then pages with an id are compared anew"
+        ) from error
+
+
+def _save(vault: _Vault) -> None:
+    pages = {name: vars(page) for name, page in sorted(vault.pages.items())}
+    with atomic_file(vault.folder / STATE_FILE) as file:
+        file.write(json.dumps({"recollect": "vault", "pages": pages}, indent=1).encode())
+
+
+def _edited_pages(vault: _Vault) -> Iterator[tuple[str, str]]:
+    """Yield the pages whose text is not what was written or captured."""
+    paths = [path for name in _FOLDERS for path in sorted((vault.folder / name).glob("*.md"))]
+    for path in paths[:MAX_PAGES]:
+        name = f"{path.parent.name}/{path.name}"
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_PAGE_BYTES:
+            vault.notes.append(f"{name} is not read: a link, or too large")
+            continue
+        content = path.read_bytes()
+        page = vault.pages.get(name)
+        if page is None or _hash(content) not in (page.written, page.captured):
+            yield name, content.decode("utf-8", errors="replace")
+
+
+def _capture(services: Services, vault: _Vault, name: str, text: str, tables: Tables) -> None:
+    page = parse_page(text)
+    page_id = page.id or (vault.pages[name].id if name in vault.pages else "")
+    content_hash = _hash(text.encode())
+    record = vault.pages.get(name) or _PageRecord(id=page_id, written="")
+    vault.pages[name] = record
+    record.captured = content_hash
+    if not page.words.strip():
+        vault.notes.append(f"{name} is empty; use `recollect forget` to remove a memory")
+        return
+    if name.startswith("blocks/"):
+        block = tables.blocks.get(page_id) if page_id else None
+        record.proposal = _propose_block(services, tables, vault, name, page, block)
+    else:
+        memory = tables.memories.get(page_id) if page_id else None
+        record.proposal = _propose_memory(services, tables, page, memory, page_id)
+    if record.proposal:
+        vault.proposed.append(name)
+
+
+def _propose_block(
+    services: Services,
+    tables: Tables,
+    vault: _Vault,
+    name: str,
+    page: VaultPage,
+    block: Block | None,
+) -> str:
+    if block is None:
+        vault.notes.append(f"{name} is the page of no block; create it with `recollect block`")
+        return ""
+    words = redact(page.words).text
+    if words.rstrip() == block.value.rstrip():
+        return ""
+    return add_proposal(
+        tables,
+        services.clock,
+        block,
+        replace_all(words),
+        author=WRITER,
+        reason="edited in the vault",
+    )
+
+
+def _propose_memory(
+    services: Services, tables: Tables, page: VaultPage, memory: Memory | None, page_id: str
+) -> str:
+    """Store the words of a page as a candidate; return its id, '' if they are known."""
+    if memory is not None and page.words.rstrip() == memory.content.rstrip():
+        return ""
+    request = _request_of(tables, page, memory)
+    candidate_id = services.clock.new_id()
+    if memory is not None:
+        candidate_id = derived_id(page_id, f"vault {_hash(page.words.encode())}", 0)
+        if tables.memories.get(candidate_id) is not None:
+            return candidate_id
+    candidate = add_candidate(
+        services,
+        tables,
+        draft_memory(request),
+        memory_id=candidate_id,
+        by=WRITER,
+        reason="edited in the vault" if memory is not None else "written in the vault",
+    )
+    if candidate is None:
+        return ""
+    if memory is not None:
+        writer = AuditedWriter(tables, services.clock, WRITER)
+        writer.link(candidate.id, Relation.CONTRADICTS, memory.id, note="edited in the vault")
+    return candidate.id
+
+
+def _request_of(tables: Tables, page: VaultPage, memory: Memory | None) -> IngestRequest:
+    fields: dict[str, Any] = {"content": page.words, "status": Status.INBOX}
+    if memory is not None:
+        place = _place_of(tables, memory)
+        return IngestRequest.of({**fields, "type": memory.type, "tags": memory.tags, **place})
+    kind = page.fields.get("type")
+    if kind in {kind.value for kind in MemoryType}:
+        fields["type"] = kind
+    project = page.fields.get("project")
+    if isinstance(project, str) and project.strip():
+        return IngestRequest.of({**fields, "project": project, "scope": "project"})
+    return IngestRequest.of({**fields, "scope": "global"})
+
+
+def _place_of(tables: Tables, memory: Memory) -> Mapping[str, Any]:
+    """Return the narrowest place of a memory that has a name."""
+    if memory.agent_id and (agent := tables.agents.get(memory.agent_id)) is not None:
+        return {"agent": agent.name, "scope": "agent"}
+    project = tables.projects.project(memory.project_id) if memory.project_id else None
+    if project is not None:
+        return {"project": project.identity, "scope": "project"}
+    return {"scope": "global"}
+
+
+def _waits(tables: Tables, page: _PageRecord) -> bool:
+    """Return whether nobody has decided about the edit of a page yet."""
+    candidate = tables.memories.get(page.proposal) if page.proposal else None
+    if candidate is not None:
+        return candidate.status is Status.INBOX
+    proposal = tables.blocks.proposal(page.proposal) if page.proposal else None
+    return proposal is not None and proposal.state is ProposalState.PENDING
+
+
+def _rendered_pages(tables: Tables) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the name of each page with the id of its record and its text."""
+    active = Filters(statuses=frozenset({Status.ACTIVE}))
+    for memory in tables.memories.newest(None, active, MAX_PAGES):
+        kind = "decisions" if memory.type is MemoryType.DECISION else "memories"
+        name = f"{kind}/{file_name(memory.title or memory.content, memory.id)}"
+        yield name, (memory.id, _memory_page(tables, memory))
+    for block in tables.blocks.all():
+        if not block.hidden and block.value.strip():
+            name = f"blocks/{file_name(block.label, block.id)}"
+            yield name, (block.id, _block_page(block))
+
+
+def _memory_page(tables: Tables, memory: Memory) -> str:
+    fields: dict[str, Any] = {"id": memory.id, "type": memory.type.value}
+    fields |= {name: value for name, value in _place_of(tables, memory).items() if value}
+    if memory.title:
+        fields["title"] = memory.title
+    if memory.tags:
+        fields["tags"] = list(memory.tags)
+    fields["observed"] = f"{memory.observed_at:%Y-%m-%d}"
+    quotes = [evidence.quote for evidence in memory.evidence]
+    return render_page(fields, memory.content, reason=memory.rationale, quotes=quotes)
+
+
+def _block_page(block: Block) -> str:
+    fields = {"id": block.id, "block": block.label, "scope": block.scope.value}
+    fields["version"] = str(block.version)
+    return render_page(fields, block.value, reason=block.description)
+
+
+def _write_pages(
+    vault: _Vault, pages: Mapping[str, tuple[str, str]], undecided: set[str]
+) -> tuple[int, int]:
+    written = unchanged = 0
+    undecided_ids = {vault.pages[name].id for name in undecided}
+    for name, (record_id, text) in pages.items():
+        content = text.encode()
+        path = vault.folder / name
+        page = vault.pages.get(name)
+        if record_id in undecided_ids:
+            vault.notes.append(f"{name} has an edit that waits in the inbox; it was left alone")
+            continue
+        is_current = page is not None and page.written == _hash(content) and not page.captured
+        if is_current and path.exists():
+            unchanged += 1
+            continue
+        with atomic_file(path) as file:
+            file.write(content)
+        vault.pages[name] = _PageRecord(id=record_id, written=_hash(content))
+        written += 1
+    return written, unchanged
+
+
+def _remove_pages(vault: _Vault, pages: Mapping[str, tuple[str, str]], undecided: set[str]) -> int:
+    """Remove the pages of what is not active any more, and those whose words were decided about."""
+    gone = [name for name in vault.pages if name not in pages and name not in undecided]
+    removed = 0
+    for name in gone:
+        page, path = vault.pages[name], vault.folder / name
+        was_captured = bool(page.proposal) or bool(page.written)
+        is_ours = path.exists() and _hash(path.read_bytes()) in (page.written, page.captured)
+        if is_ours and was_captured:
+            path.unlink()
+            removed += 1
+            del vault.pages[name]
+        elif not path.exists():
+            del vault.pages[name]
+    return removed
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

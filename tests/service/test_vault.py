@@ -1,0 +1,153 @@
+"""A vault: readable pages of a store, whose edits wait for a person."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect import InvalidInput, LocalRecollect, Status
+from recollect.app.store_encryption import encrypt_store
+from recollect.config import Settings
+from recollect.domain.transcript import Voice
+from recollect.text.vault_page import END, file_name, parse_page, render_page
+
+
+def page_with(folder: Path, words: str) -> Path:
+    [page] = [path for path in folder.glob("*/*.md") if words in path.read_text()]
+    return page
+
+
+def test_memories_decisions_and_blocks_are_readable_pages(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    rec.ingest("Deploys happen on Fridays.", project="site", tags=["ops"])
+    rec.ingest("We use PostgreSQL.", type="decision", project="site", rationale="It is known here.")
+    rec.ingest("A candidate.", scope="global", status="inbox")
+    rec.blocks.create("notes", "one\ntwo\n", scope="global")
+
+    report = rec.engine.write_vault(tmp_path / "vault")
+
+    assert (report.written, report.proposed) == (3, ())
+    decision = page_with(tmp_path / "vault", "PostgreSQL").read_text()
+    assert "type: decision" in decision
+    assert "project: site" in decision
+    assert "## Why\n\nIt is known here." in decision
+    assert "## Evidence\n\n> We use PostgreSQL." in decision
+    assert page_with(tmp_path / "vault", "one\ntwo").parent.name == "blocks"
+    assert rec.engine.write_vault(tmp_path / "vault").unchanged == 3
+
+
+def test_the_edit_of_a_page_waits_and_replaces_the_memory_when_it_is_promoted(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    memory = rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "Fridays")
+    page.write_text(page.read_text().replace("happen on Fridays.\n\n<!--", "happen daily.\n\n<!--"))
+
+    report = rec.engine.write_vault(vault)
+
+    [candidate] = rec.memories.list(statuses=["inbox"])
+    assert candidate.content == "Deploys happen daily."
+    assert candidate.evidence[0].quote == candidate.content
+    assert candidate.provenance.voice is Voice.OTHER
+    assert len(report.proposed) == 1
+    assert "happen daily" in page.read_text()  # not overwritten before it is decided about
+    assert rec.engine.write_vault(vault).proposed == ()
+    rec.promote(candidate.id, replaces=True)
+    rec.engine.write_vault(vault)
+    assert rec.memories.get(memory.id).status is Status.SUPERSEDED
+    assert [path.name for path in (vault / "memories").iterdir()] == [
+        file_name("Deploys happen daily.", candidate.id)
+    ]
+
+
+def test_a_rejected_edit_is_replaced_by_the_memory_again(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "Fridays")
+    original = page.read_text()
+    page.write_text(original.replace("on Fridays.\n\n<!--", "never.\n\n<!--"))
+    rec.engine.write_vault(vault)
+    [candidate] = rec.memories.list(statuses=["inbox"])
+
+    rec.reject(candidate.id)
+    rec.engine.write_vault(vault)
+
+    assert page.read_text() == original
+
+
+def test_the_edit_of_a_block_is_a_proposal_and_a_new_page_is_a_candidate(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    rec.blocks.create("notes", "one\n", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "one")
+    page.write_text(page.read_text().replace("one\n", "one\ntwo\n"))
+    (vault / "memories" / "mine.md").write_text("---\nproject: site\n---\nTests run at night.\n")
+
+    report = rec.engine.write_vault(vault)
+
+    [proposal] = rec.blocks.proposals()
+    assert proposal.value.splitlines() == ["one", "two"]
+    [candidate] = rec.memories.list(statuses=["inbox"], project="site")
+    assert candidate.content == "Tests run at night."
+    assert len(report.proposed) == 2
+    assert (vault / "memories" / "mine.md").exists()
+
+
+def test_a_deleted_page_forgets_nothing_and_an_empty_one_neither(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    memory = rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "Fridays")
+    page.unlink()
+    rec.engine.write_vault(vault)
+    assert page.exists()
+    page.write_text("")
+
+    report = rec.engine.write_vault(vault)
+
+    assert any("is empty" in note for note in report.notes)
+    assert rec.memories.get(memory.id).status is Status.ACTIVE
+
+
+def test_the_vault_of_an_encrypted_store_is_written_only_if_plain_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(
+        db=str(tmp_path / "m.db"),
+        embedding_backend="none",
+        key_file=str(tmp_path / "key"),
+        keyring=False,
+    )
+    LocalRecollect(settings).close()
+    encrypt_store(settings)
+
+    with LocalRecollect(settings) as rec:
+        with pytest.raises(InvalidInput, match="plain"):
+            rec.engine.write_vault(tmp_path / "vault")
+        assert not (tmp_path / "vault").exists()
+        rec.engine.write_vault(tmp_path / "vault", plain=True)
+
+
+def test_a_page_is_read_as_it_was_written_however_hostile_its_words() -> None:
+    for words in (
+        "plain",
+        "---\nid: x\n---",
+        "## Why\n\nbecause",
+        "a\n\n> quote\n",
+        "é 日本 \u202e",
+    ):
+        text = render_page({"id": "1", "type": "profile"}, words, reason="r", quotes=["q\nr"])
+        page = parse_page(text.replace("\n", "\r\n"))
+        assert (page.id, page.words) == ("1", words.rstrip())
+    assert parse_page("no front matter").words == "no front matter"
+    assert END not in parse_page(f"a\n{END}\nb").words
+    assert file_name("../../etc/passwd", "0123456789") == "etc-passwd-23456789.md"
