@@ -16,6 +16,7 @@ from recollect.domain.project import (
     normalise_remote,
     parse_reference,
     project_label,
+    project_labels,
     remote_url,
     unknown_name_hint,
 )
@@ -238,13 +239,15 @@ def test_projects_of_one_name_are_shown_with_host_and_owner_or_folder() -> None:
         project_of("https://github.com/acme/site", "site"),
     ]
 
-    assert [project_label(project, projects) for project in projects] == [
+    labels = [project_label(project, projects) for project in projects]
+    assert labels == [
         "payments",
         "payments (github.com/evil)",
         "payments (git.acme.io:2222/pay)",
         "payments (/home/me)",
         "site",
     ]
+    assert list(project_labels(projects).values()) == labels
 
 
 def test_a_name_that_only_a_repository_has_is_explained() -> None:

@@ -95,6 +95,23 @@ def test_thirty_candidates_are_reviewed_by_keyboard_alone_with_undo_across_a_rel
     assert visitor.problems == []
 
 
+def test_what_was_put_off_is_named_at_the_end_and_comes_again(
+    words_only: LocalRecollect, visitor: Visit
+) -> None:
+    ids = add_candidates(words_only, 3)
+    page = visitor.go("/ui/inbox")
+
+    for key in "lyn":
+        page.keyboard.press(key)
+    expect(page.get_by_role("heading", name="1 put off")).to_be_visible()
+    page.get_by_role("link", name="Show them").click()
+    page.keyboard.press("y")
+    expect(page.get_by_role("heading", name="Inbox empty")).to_be_visible()
+
+    expect(page.locator("nav [data-live=inbox]")).to_be_hidden()
+    assert statuses(words_only, ids) == [Status.ACTIVE, Status.ACTIVE, Status.ARCHIVED]
+
+
 def test_a_key_typed_into_a_field_is_text(words_only: LocalRecollect, visitor: Visit) -> None:
     ids = add_candidates(words_only, 1)
     page = visitor.go("/ui/inbox")

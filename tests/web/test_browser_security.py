@@ -162,7 +162,7 @@ def test_hostile_text_executes_nothing_and_is_shown_as_text(
     paths += ["/ui/projects", f"/ui/blocks/{block.id}", "/ui/search?q=script+window+hacked"]
     paths += [f"/ui/memories/{memory.id}" for memory in [*active[::8], active[-1]]]
     paths += [f"/ui/memories/{memory.id}/edit" for memory in [*active[17:20], active[-1]]]
-    paths += [f"/ui/inbox?after={memory_id}" for memory_id in words_only.inbox.order()[11::12]]
+    paths += [f"/ui/inbox?after={memory_id}" for memory_id in words_only.inbox.order()[9::10]]
     shown = ""
     for path in paths:
         page = guest.go(path)

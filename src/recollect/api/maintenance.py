@@ -25,8 +25,12 @@ class Maintenance(Noun):
         """Rebuild every index from the stored rows; return how many rows each has."""
         return self._send(requests.RebuildIndexesRequest, locals())
 
-    def status(self) -> StoreStatus:
-        """Return what the store holds and the state of its indexes."""
+    def status(self, *, rows: bool = True) -> StoreStatus:
+        """
+        Return what the store holds and the state of its indexes.
+
+        Without *rows* `counts` is empty: to count the rows of all tables takes most of the time.
+        """
         return self._send(requests.GetStatusRequest, locals())
 
     def pending(self) -> PendingCounts:

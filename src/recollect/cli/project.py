@@ -7,7 +7,7 @@ import click
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import DefaultGroup, with_store
 from recollect.cli.output import Output, safe
-from recollect.domain.project import Project, project_label
+from recollect.domain.project import Project, project_labels
 
 
 @click.group(cls=DefaultGroup, default="list")
@@ -27,7 +27,7 @@ def list_(rec: LocalRecollect) -> Output:
     projects = rec.projects.list()
 
     def lines() -> Iterator[str]:
-        names = {item.id: project_label(item, projects) for item in projects}
+        names = project_labels(projects)
         for item in projects:
             linked = f"  part of {safe(names[item.linked_to])}" if item.linked_to else ""
             name = f"[bold]{safe(names[item.id])}[/bold]"

@@ -1070,7 +1070,7 @@ class AsyncMaintenance:
     async def rebuild(self) -> Mapping[str, int]:
         """Rebuild every index from the stored rows; return how many rows each has."""
 
-    async def status(self) -> StoreStatus:
+    async def status(self, *, rows: bool = True) -> StoreStatus:
         """Return what the store holds and the state of its indexes."""
 
     async def pending(self) -> PendingCounts:

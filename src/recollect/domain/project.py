@@ -13,6 +13,7 @@ service/disk/git_checkout.py.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -217,9 +218,22 @@ def is_named_after(name: str, remote: str, root: str) -> bool:
     return bool(root) and name in (root, PurePath(root).name)
 
 
+def project_labels(projects: Iterable[Project]) -> dict[str, str]:
+    """Return the names to show for all projects, by their ids."""
+    projects = list(projects)
+    counts = Counter(project.name for project in projects)
+    return {
+        project.id: _label(project, is_unique=counts[project.name] == 1) for project in projects
+    }
+
+
 def project_label(project: Project, projects: Iterable[Project]) -> str:
     """Return the name to show for *project*; with host and owner if others have the same name."""
     is_unique = not any(other.name == project.name and other.id != project.id for other in projects)
+    return _label(project, is_unique=is_unique)
+
+
+def _label(project: Project, *, is_unique: bool) -> str:
     if is_unique or project.identity in ("", project.name):
         return project.name
     place = project.identity.partition("://")[2] or project.identity

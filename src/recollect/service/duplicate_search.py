@@ -19,7 +19,7 @@ from recollect.store.search_index import NeighbourQuery
 from recollect.text.fingerprint import fingerprint
 
 MAX_NEIGHBOURS = 8  # memories with similar words that a candidate is compared with
-MAX_POSTINGS = 1_000  # of its rarest words: a near-duplicate has most of the words
+MAX_POSTINGS = 500  # of its rarest words: a near-duplicate has most of the words
 EVERYWHERE = Owner(Scope.GLOBAL, "")
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from recollect.domain.change import Change, ChangeKind
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory, MemoryType, Status
-from recollect.domain.project import project_label
+from recollect.domain.project import project_label, project_labels
 from recollect.domain.scope import Owner, Scope
 from recollect.service.duplicate_search import (
     NO_DUPLICATES,
@@ -112,8 +112,7 @@ def _add_places(tables: Tables, items: Iterable[InboxItem]) -> list[InboxItem]:
     items = list(items)
     owners = {item.memory.owner for item in items}
     places = {owner: place_name(tables, owner) for owner in owners if not _is_project(owner)}
-    projects = tables.projects.projects() if len(places) < len(owners) else []
-    labels = {project.id: project_label(project, projects) for project in projects}
+    labels = project_labels(tables.projects.projects()) if len(places) < len(owners) else {}
     named = []
     for item in items:
         owner = item.memory.owner

@@ -79,7 +79,7 @@ def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
         path=services.store.location,
         schema=services.store.schema_version(),
         bytes=services.store.size_bytes(),
-        counts=services.store.row_counts(),
+        counts=services.store.row_counts() if request.rows else {},
         memories_by_status=by_status,
         memories_by_day={f"{day:%Y-%m-%d}": count for day, count in by_day.items()},
         embedder=embedder,

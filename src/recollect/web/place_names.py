@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recollect.api.recollect import Recollect
 from recollect.domain.agent import Agent
 from recollect.domain.memory import Memory
-from recollect.domain.project import Project, project_label
+from recollect.domain.project import Project, project_labels
 from recollect.domain.scope import Scope
 
 
@@ -24,7 +24,7 @@ class PlaceNames:
         """Return the names in a store."""
         projects, agents = rec.projects.list(), rec.agents.list()
         return cls(
-            projects={project.id: project_label(project, projects) for project in projects},
+            projects=project_labels(projects),
             agents={agent.id: agent.name for agent in agents},
             all_projects=tuple(projects),
             all_agents=tuple(agents),

@@ -28,7 +28,7 @@ def show_home(request: PageRequest) -> Response:
     """Show the state of the memory."""
     rec = request.rec
     today = datetime.now(UTC).date()
-    status = rec.maintenance.status()
+    status = rec.maintenance.status(rows=False)
     calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == today]
     return request.render(
         "home.html",

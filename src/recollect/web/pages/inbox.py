@@ -21,7 +21,7 @@ from recollect.web.page import PageRequest, address, page
 from recollect.web.place_names import PlaceNames
 from recollect.web.review_queue import ReviewQueue
 
-PAGE_SIZE = 12
+PAGE_SIZE = 10
 MAX_FILE = 1_000  # candidates in a downloaded list
 VERDICTS = {
     "keep": "Kept",

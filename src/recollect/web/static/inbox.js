@@ -179,6 +179,11 @@ class ReviewList extends HTMLElement {
       const body = await send("/ui/inbox/decide", fields);
       this.sending -= 1;
       for (const id of body.decided) document.getElementById(`m-${id}`)?.classList.add("decided");
+      if (this.current?.classList.contains("decided")) { // it was a duplicate of the other one
+        const next = this.open()[0];
+        if (next) this.go(next);
+        else this.finish();
+      }
       if (!this.sending && verdict !== "later") this.show(body.waiting - this.later);
       if (verdict !== "later") this.undo.querySelector("button").disabled = false;
     } catch (error) {
@@ -186,6 +191,7 @@ class ReviewList extends HTMLElement {
       for (const candidate of candidates) this.restore(candidate);
       this.count(candidates.length);
       this.add(verdict, -candidates.length);
+      if (verdict === "later") this.later -= candidates.length;
       this.go(candidates[0]);
       complain(error.message);
     }
@@ -241,6 +247,8 @@ class ReviewList extends HTMLElement {
       this.queue = this.queue.then(() => location.reload());
       return;
     }
+    if (this.later) empty.querySelector("h2").textContent = `${this.later} put off`;
+    empty.querySelector("[data-later]").hidden = !this.later;
     empty.hidden = false;
     empty.tabIndex = -1;
     empty.focus();

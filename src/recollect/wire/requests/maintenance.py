@@ -9,7 +9,7 @@ from recollect.domain.maintenance import (
     StoreStatus,
     Verification,
 )
-from recollect.wire.fields import Limit, PathText, Text
+from recollect.wire.fields import Flag, Limit, PathText, Text, option
 from recollect.wire.request import VerbRequest
 
 
@@ -23,6 +23,8 @@ class RebuildIndexesRequest(VerbRequest[Mapping[str, int]], route="POST /rebuild
 
 class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
     """Return what is in the store and how far its indexes are."""
+
+    rows: Flag = option(True, "Count the rows of each table.")
 
 
 class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
