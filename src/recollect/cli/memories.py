@@ -138,12 +138,14 @@ def forget(rec: LocalRecollect, *, memory_id: str, yes: bool, dry_run: bool) -> 
     memory = rec.memories.get(memory_id)
     if dry_run:
         receipt = rec.forget(memory_id, dry_run=True)
-        return Output(receipt, receipt_lines("Would be deleted", receipt.removed, receipt.kept))
+        lines = receipt_lines("Would be deleted", receipt.removed, receipt.kept)
+        return Output(receipt, lines)
     if not yes and not wants_json():
         print_text(safe(memory.content))
     ask("Delete this memory for good?", yes=yes)
     receipt = rec.forget(memory_id)
-    return Output(receipt, receipt_lines("Deleted", receipt.removed, receipt.kept))
+    lines = receipt_lines("Deleted", receipt.removed, receipt.kept, receipt.rewritten)
+    return Output(receipt, lines)
 
 
 @click.command()

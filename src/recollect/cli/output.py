@@ -144,10 +144,15 @@ def warnings(texts: Iterable[str]) -> Iterator[str]:
 
 
 def receipt_lines(
-    action: str, removed: Mapping[str, int], remaining: Sequence[str]
+    action: str,
+    removed: Mapping[str, int],
+    remaining: Sequence[str],
+    rewritten: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield what was removed, from where, and what stayed."""
+    """Yield what was removed, from where, what was rewritten, and what stayed."""
     yield f"{action}: {counts(removed)}."
+    if rewritten:
+        yield f"Without the words now: {safe(', '.join(rewritten))}."
     yield from warnings(f"Kept: {line}" for line in remaining)
 
 

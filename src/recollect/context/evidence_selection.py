@@ -32,7 +32,8 @@ MIN_WORDS = 2  # of a message that tells something
 SAME_SHARE = 0.85  # of a text's words in another one that says the same
 MIN_CONTAINED_WORDS = 5  # of a text that another one tells
 MAX_COMPARED_CHARS = 2_000
-MIN_MATCHED_WORDS = 2  # of a hit that no embedding was compared with
+MIN_MATCHED_SHARE = 0.3  # of the request's words, of a hit that no embedding was compared with
+MAX_MATCHED_WORDS = 3  # more are never needed
 
 _Words = tuple[str, ...]
 
@@ -162,7 +163,7 @@ def newer_sides_first(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _words_needed(aim: RequestAim) -> int:
-    return min(MIN_MATCHED_WORDS, max(aim.word_count, 1))
+    return min(max(round(MIN_MATCHED_SHARE * aim.word_count), 1), MAX_MATCHED_WORDS)
 
 
 def _say_the_same(first: Hit, second: Hit) -> bool:

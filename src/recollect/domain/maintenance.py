@@ -11,7 +11,9 @@ from recollect.domain.memory import Memory
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
     """
-    The result of `forget`: what was removed, and what stays and why. It is not stored.
+    The result of `forget`: what was removed, rewritten, and what stays and why. It is not stored.
+
+    `rewritten` names the session records, summaries, blocks, pins and titles that lost the words.
 
     With *dry_run* nothing was removed: it says what would be.
     """
@@ -20,6 +22,7 @@ class Receipt:
     forgotten_at: datetime
     removed: Mapping[str, int]
     kept: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
     dry_run: bool = False
 
 

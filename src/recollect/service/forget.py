@@ -49,6 +49,7 @@ def forget(services: Services, request: ForgetRequest) -> Receipt:
         forgotten_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
         kept=(*lines, *plan.kept, *erase_and_list_copies(services)),
+        rewritten=plan.rewritten,
     )
 
 
@@ -216,6 +217,7 @@ def _preview(services: Services, plan: ForgetPlan) -> Receipt:
         forgotten_at=services.clock.now(),
         removed={name: count for name, count in sorted(removed.items()) if count},
         kept=(*plan.kept, *copies_on_disk(services)),
+        rewritten=plan.rewritten,
         dry_run=True,
     )
 

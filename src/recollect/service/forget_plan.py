@@ -15,7 +15,7 @@ from itertools import groupby
 
 from recollect.domain.link import Relation
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
-from recollect.domain.scope import ItemKind
+from recollect.domain.scope import ItemKind, Scope
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.store.values import TextCell
@@ -48,6 +48,13 @@ REDACTED_TABLES = (
 )
 # The marker would not fit into a block that is full.
 UNMARKED_TABLES = frozenset({"blocks", "block_history", "block_proposals"})
+# Texts that are made of others, or always in a prompt: the receipt names each that is rewritten.
+REWRITTEN_TABLES: Mapping[str, str] = {
+    "summaries": "summary {}",
+    "blocks": "block {}",
+    "pins": "pin {}",
+    "conversations": "title of conversation {}",
+}
 # Texts that a person wrote elsewhere or as a setting: they are named, not changed.
 REPORTED_TABLES: Mapping[str, str] = {
     "agents": "agent {}: its description or settings have the words; change them",
@@ -70,6 +77,13 @@ class ForgetPlan:
     retrieval_ids: tuple[str, ...]
     view_names: tuple[str, ...]
     kept: tuple[str, ...]
+
+    @property
+    def rewritten(self) -> tuple[str, ...]:
+        """A line for each session record, summary, block, pin and title that loses the words."""
+        cells = [row[0] for row in self.texts if row[0].table in REWRITTEN_TABLES]
+        lines = [REWRITTEN_TABLES[cell.table].format(cell.key[0]) for cell in cells]
+        return (*(f"session record {record_id}" for record_id in self.record_ids), *lines)
 
 
 def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
@@ -148,9 +162,23 @@ def views_with(tables: Tables, words: ForgottenWords) -> Iterator[str]:
 
 def _is_forgotten_too(other: Memory, memory: Memory) -> bool:
     """Return whether *other* is a candidate or an old version of the same statement."""
+    is_in_reach = memory.scope is Scope.GLOBAL or other.project_id == memory.project_id
+    if not other.is_reviewed and is_in_reach and _quotes_same_words(other, memory):
+        return True  # the statement that the memory was made of, also if it was edited or moved
     says_all = ForgottenWords(phrases_of([memory.content])[:1]).occur_in(other.content)
     is_same = says_all or other.content == memory.content
     return is_same and other.status in FORGOTTEN_STATUSES and other.owner == memory.owner
+
+
+def _quotes_same_words(other: Memory, memory: Memory) -> bool:
+    """Return whether two memories rest on overlapping words of one source."""
+    return any(
+        first.source_id == second.source_id
+        and first.start < second.end
+        and second.start < first.end
+        for first in other.evidence
+        for second in memory.evidence
+    )
 
 
 def _former_versions(tables: Tables, memory: Memory) -> set[str]:

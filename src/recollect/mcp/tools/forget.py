@@ -23,6 +23,7 @@ def forget(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> Confirm
             "id": receipt.memory_id,
             "forgotten_at": receipt.forgotten_at.isoformat(),
             "removed": dict(receipt.removed),
+            "rewritten": list(receipt.rewritten),
             "kept": list(receipt.kept),
         }
         return ToolResult(values)
@@ -49,6 +50,7 @@ FORGET = Tool(
         "id": TEXT,
         "forgotten_at": TEXT,
         "removed": {"type": "object", "additionalProperties": INTEGER},
+        "rewritten": list_of(TEXT),
         "kept": list_of(TEXT),
     },
     hints=DESTRUCTIVE_IDEMPOTENT,
