@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "hook prompt, no server": ("hook", "prompt"),
     "hook session-start, no server": ("hook", "session-start"),
     "mcp, first answer": ("mcp",),
+    "mcp, list of tools": ("mcp",),
 }
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -49,6 +50,13 @@ INITIALIZE = {
         "capabilities": {},
         "clientInfo": {"name": "benchmark", "version": "1"},
     },
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+# What is sent to `recollect mcp`, and how many answers are waited for.
+MCP_SESSIONS: Mapping[str, tuple[Sequence[Mapping[str, object]], int]] = {
+    "mcp, first answer": ([INITIALIZE], 1),
+    "mcp, list of tools": ([INITIALIZE, INITIALIZED, LIST_TOOLS], 2),
 }
 Times = dict[str, list[tuple[float, float]]]  # name: wall and processor time, in ms
 
@@ -71,7 +79,8 @@ def main(arguments: list[str] | None = None) -> int:
             _time(measured, "python -c pass", ["-c", "pass"], environment(folder))
             for command, words in COMMANDS.items():
                 for name, source in sources.items():
-                    _time_command(measured, f"{command}, {name}", words, folder / name, source)
+                    env = _environment(folder / name, source)
+                    _time_command(measured, f"{command}, {name}", command, words, env)
     text = "\n".join([*_notes(options, load), "", *_rows(times), ""])
     print(text)
     if options.write:
@@ -100,12 +109,13 @@ def _fill(folder: Path, source: Path) -> None:
 
 
 def _time_command(
-    times: Times, name: str, words: Sequence[str], folder: Path, source: Path
+    times: Times, name: str, command: str, words: Sequence[str], env: Mapping[str, str]
 ) -> None:
-    words = [(folder / "id").read_text() if word == "ID" else word for word in words]
+    id_file = Path(env["RECOLLECT_DB"]).with_name("id")
+    words = [id_file.read_text() if word == "ID" else word for word in words]
     script = "import sys; from recollect.entry import main; sys.exit(main())"
-    command = ["-c", script, *words]
-    _time(times, name, command, _environment(folder, source), first_line=words == ["mcp"])
+    messages, answers = MCP_SESSIONS.get(command, ([], 0))
+    _time(times, name, ["-c", script, *words], env, messages=messages, answers=answers)
 
 
 def _time(
@@ -114,23 +124,26 @@ def _time(
     words: Sequence[str],
     env: Mapping[str, str],
     *,
-    first_line: bool = False,
+    messages: Sequence[Mapping[str, object]] = (),
+    answers: int = 0,
 ) -> None:
+    """Time a process until it ended, or until so many *answers* to *messages*."""
     payload = {"cwd": "/", "prompt": QUESTION, "session_id": str(perf_counter())}
-    sent = json.dumps(INITIALIZE if first_line else payload).encode() + b"\n"
+    sent = b"".join(json.dumps(message).encode() + b"\n" for message in messages or [payload])
     computed, begun = _child_cpu_ms(), perf_counter()
     with subprocess.Popen(
         [sys.executable, *words], env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
-        if first_line:
+        if answers:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(sent)
             process.stdin.flush()
-            assert b"result" in process.stdout.readline()
+            for _ in range(answers):
+                assert b"result" in process.stdout.readline()
             took = perf_counter() - begun
-        process.communicate(None if first_line else sent)
-    if not first_line:
+        process.communicate(None if answers else sent)
+    if not answers:
         took = perf_counter() - begun
     if process.returncode:
         raise RuntimeError(f"{name} ended with exit code {process.returncode}")
@@ -138,7 +151,11 @@ def _time(
 
 
 def _environment(folder: Path, source: Path) -> dict[str, str]:
-    own = {"PYTHONPATH": str(source), "RECOLLECT_DB": str(folder / "memory.db")}
+    own = {
+        "PYTHONPATH": str(source),
+        "RECOLLECT_DB": str(folder / "memory.db"),
+        "RECOLLECT_HOOK_TIMEOUT_MS": "60000",  # a busy machine must not cut the answer off
+    }
     return {**environment(folder), **own}
 
 
@@ -160,11 +177,13 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
     return [
         "# Start-up",
         "",
-        f"- `python -m benchmarks.start_up --times {options.times} --write`, Recollect "
+        f"- `python -m benchmarks.start_up --times {options.times}"
+        f"{' --before FOLDER' if options.before else ''} --write`, Recollect "
         f"{recollect.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores; "
         f"load of the machine when it began: {load}.",
         f"- Whole processes over a store of {MEMORIES} embedded memories; `mcp` until the answer "
-        "to `initialize`, its processor time until it ended.",
+        "to `initialize` or to `tools/list`, its processor time until it ended, which includes the "
+        "protocol package if that was loaded.",
         "- Modules are compiled and files in the page cache. *Before*, if it is there, is an older "
         "checkout, measured in turn in the same environment.",
         "- On a busy machine compare the processor time with that of the bare interpreter; search "

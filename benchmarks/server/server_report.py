@@ -11,7 +11,7 @@ from benchmarks.server.learning_overhead import Overhead
 from benchmarks.server.server_load import LoadResult
 from benchmarks.server.server_start import StartTimes
 
-ADDED_MS = 30  # a call inside `learning()` may take so much longer, p95
+ADDED_MS = 20  # a call inside `learning()` may take so much longer, p95
 START_S = 1.5  # to the first answer of /health
 IMPORTS = 12  # packages shown
 OWN = "recollect"
