@@ -227,7 +227,8 @@ def open(
     Use it in a `with` block. The default path is `RECOLLECT_DB`, the configuration file's, or
     `~/.local-memory/memory.db`; `":memory:"` is a temporary store. *embedder* is any object with
     `name`, `dimension`, `embed` and `embed_query`; `embedding_backend="none"` switches embeddings
-    off. *chat* is any object with `name` and `complete`; it also extracts from captured sources.
+    off. *chat* is any object with `name` and `complete`; it also extracts from captured sources. If
+    it has `stream_turn` too, agents run on it.
     """
     # The store and the service load here, so that `import recollect` stays fast.
     from recollect.app.local_recollect import LocalRecollect
