@@ -209,3 +209,23 @@ def test_the_configuration_file_is_used(run: Run, tmp_path: Path) -> None:
     run("add", "in the configured place", env=env)
 
     assert (tmp_path / "configured.db").exists()
+
+
+def test_a_project_is_a_path_if_the_folder_exists_and_a_moved_one_is_offered(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work" / "site").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    run("add", "The build uses pnpm.", "--project", "work/site")
+    run("add", "A name with a slash.", "--project", "no/folder")
+    absolute = json_of(run("search", "build", "--project", str(tmp_path / "work/site"), "--json"))
+    (tmp_path / "work" / "site").rename(tmp_path / "work" / "website")
+    renamed = run("search", "build", "--project", "work/website")
+
+    assert [hit["memory"]["content"] for hit in absolute] == ["The build uses pnpm."]
+    assert json_of(run("search", "slash", "--project", "no/folder", "--json"))
+    former, present = tmp_path / "work" / "site", tmp_path / "work" / "website"
+    command = ["project", "link", str(former), str(present)]
+    assert f"recollect {' '.join(command)}" in " ".join(renamed.output.split())
+    assert run(*command).exit_code == 0
+    assert json_of(run("search", "build", "--project", "work/website", "--json"))

@@ -13,6 +13,7 @@ from recollect.domain.project import (
     ByRemote,
     Project,
     Reference,
+    moved_folder_hint,
     normalise_remote,
     parse_reference,
     project_label,
@@ -258,3 +259,29 @@ def test_a_name_that_only_a_repository_has_is_explained() -> None:
     assert unknown_name_hint("payments", named) == ""
     assert unknown_name_hint("other", projects) == ""
     assert unknown_name_hint("https://github.com/evil/payments", projects) == ""
+
+
+def test_a_folder_that_may_have_been_renamed_or_moved_is_offered_as_the_same_project() -> None:
+    def project(identity: str, linked_to: str = "") -> Project:
+        return Project(
+            id=identity,
+            name="x",
+            identity=identity,
+            linked_to=linked_to,
+            created_at=datetime(2026, 5, 8, tzinfo=UTC),
+        )
+
+    there = {"/work/there"}
+    projects = [project("/work/site"), project("/work/there"), project("name"), project("/a/old")]
+    table = {
+        "moved": ("/home/anna/site", "/work/site"),
+        "renamed": ("/work/website", "/work/site"),
+        "another": ("/home/anna/other", ""),
+        "of a folder that is there": ("/home/anna/there", ""),
+    }
+
+    for name, (path, former) in table.items():
+        hint = moved_folder_hint(path, projects, there.__contains__)
+        assert (f"recollect project link {former} {path}" in hint) is bool(former), name
+    linked = [project("/work/site", linked_to="p2")]
+    assert moved_folder_hint("/work/website", linked, there.__contains__) == ""

@@ -236,6 +236,46 @@ def test_worktrees_and_submodules_are_followed_to_their_remote(
     assert found.remote == expected
 
 
+def linked_worktree(main: Path, folder: Path) -> Path:
+    """Make a worktree of *main* as git does: each knows the other."""
+    inner = main / ".git" / "worktrees" / folder.name
+    inner.mkdir(parents=True)
+    folder.mkdir(parents=True)
+    (inner / "commondir").write_text("../..\n")
+    (inner / "gitdir").write_text(f"{folder / '.git'}\n")
+    (folder / ".git").write_text(f"gitdir: {inner}\n")
+    return folder
+
+
+def test_worktrees_of_a_repository_without_a_remote_are_one_project(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    main = tmp_path / "main"
+    (main / ".git").mkdir(parents=True)
+    worktree = linked_worktree(main, tmp_path / "elsewhere" / "feature")
+    rec.ingest("The build uses pnpm.", project=worktree)
+
+    [hit] = rec.search("what does the build use?", project=main)
+    assert hit.memory.content == "The build uses pnpm."
+    assert [project.identity for project in rec.projects.list()] == [str(main)]
+    assert find_checkout(worktree).root == worktree
+
+
+def test_a_folder_that_only_claims_to_be_a_worktree_is_a_project_of_its_own(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    main = tmp_path / "main"
+    (main / ".git").mkdir(parents=True)
+    linked_worktree(main, tmp_path / "feature")
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    (hostile / ".git").write_text(f"gitdir: {main / '.git' / 'worktrees' / 'feature'}\n")
+    rec.ingest("The build uses pnpm.", project=main)
+
+    assert rec.search("what does the build use?", project=hostile) == []
+    assert find_checkout(hostile).main_root == hostile
+
+
 def test_a_remote_that_is_no_address_is_no_remote(tmp_path: Path) -> None:
     root = checkout(tmp_path / "odd", "https://[acme/site")
 

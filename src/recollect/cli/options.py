@@ -6,9 +6,11 @@ a command one option for each optional field with a description.
 """
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -25,9 +27,19 @@ from recollect.store.sqlite.encryption import find_key
 
 Decorator = Callable[[Callback], Callback]
 
+
+def _folder_as_path(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return a relative path that leads to a folder as a path from the root on, not as a name."""
+    if value and ("/" in value or os.sep in value) and Path(value).is_dir():
+        return str(Path(value).absolute())
+    return value
+
+
 agent_option = click.option("--agent", required=True, help="The agent, by name or id.")
 agent_argument = click.argument("agent", metavar="AGENT")
-project_option = click.option("--project", help="The project: name, remote or path ('.').")
+project_option = click.option(
+    "--project", callback=_folder_as_path, help="The project: name, remote or path ('.')."
+)
 yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 reason_option = click.option("--reason", default="", help="The reason, for the history.")
 id_argument = click.argument("memory_id", metavar="ID")
@@ -123,9 +135,12 @@ def _request_option(name: str, field: FieldInfo) -> Decorator:
     if kind is bool:
         return click.option(*names, is_flag=True, help=text)
     values = isinstance(kind, type) and issubclass(kind, Enum)
+    callback = _folder_as_path if name in ("project", "repo") else None
     choice = click.Choice([str(member.value) for member in kind]) if values else None
     number = kind if kind in (int, float) else None
-    return click.option(*names, type=choice or number, multiple=is_list, help=text)
+    return click.option(
+        *names, type=choice or number, multiple=is_list, help=text, callback=callback
+    )
 
 
 def _value_type(annotation: Any) -> tuple[Any, bool]:

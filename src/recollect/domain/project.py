@@ -14,7 +14,7 @@ service/disk/git_checkout.py.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -239,6 +239,28 @@ def _label(project: Project, *, is_unique: bool) -> str:
     place = project.identity.partition("://")[2] or project.identity
     place = place.removesuffix(project.name).rstrip("/\\")
     return f"{project.name} ({place})"
+
+
+def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[str], bool]) -> str:
+    """
+    Return what to do if the folder *path* may be a known one that was renamed or moved, or ''.
+
+    That is a project of a folder that is gone, if it had the same name or the same parent.
+    """
+    folder = PurePath(path)
+    gone = [
+        former
+        for project in projects
+        if (former := PurePath(project.identity)).is_absolute() and not project.linked_to
+        if former != folder and (former.name == folder.name or former.parent == folder.parent)
+        if not exists(project.identity)
+    ]
+    if not gone:
+        return ""
+    return (
+        f"Nothing is known of {path}, and the folder {gone[0]} is gone. If it was renamed or "
+        f"moved, make them one project: recollect project link {gone[0]} {path}"
+    )
 
 
 def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:

@@ -202,6 +202,10 @@ def _repo_at(tables: Tables, reference: ByPath | ByRemote) -> Repo | None:
         if old is not None and old.root == root:
             return old
     by_root = tables.projects.repo_by_root(root) if root else None
+    if by_root is None and isinstance(reference, ByPath):
+        # Stored by the root of a worktree, before worktrees were one project.
+        own_root = str(find_checkout(expand_home(reference.path)).root)
+        by_root = tables.projects.repo_by_root(own_root) if own_root != root else None
     if by_root is not None and by_root.remote and remote:
         # Another remote: the folder held another repository before. The same one may have been
         # stored under another address of its host.
@@ -268,7 +272,8 @@ def _identity(reference: ByPath | ByRemote) -> tuple[str, str]:
     if isinstance(reference, ByRemote):
         return reference.remote, ""
     checkout = find_checkout(expand_home(reference.path))
-    return checkout.remote, str(checkout.root)
+    # With a remote the root only says where the files are; without one it is the identity.
+    return checkout.remote, str(checkout.root if checkout.remote else checkout.main_root)
 
 
 def _new_project(tables: Tables, *, identity: str, name: str, clock: Clock) -> Project:

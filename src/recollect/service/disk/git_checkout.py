@@ -17,10 +17,15 @@ _URL = re.compile(r"^\s*url\s*=\s*(?P<url>.+?)\s*$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Checkout:
-    """A working folder: its root, and its remote, '' if it has none."""
+    """
+    A working folder: its root, and its remote, '' if it has none.
+
+    `main_root` is the same for all worktrees of a repository: the folder that it was made in.
+    """
 
     root: Path
     remote: str
+    main_root: Path
 
 
 def find_checkout(path: Path) -> Checkout:
@@ -32,12 +37,12 @@ def find_checkout(path: Path) -> Checkout:
         for folder in (start, *start.parents):
             marker = folder / ".git"
             if marker.exists():
-                return Checkout(folder, _remote(_git_folder(marker)))
+                return Checkout(folder, _remote(_git_folder(marker)), _main_root(marker))
     except (OSError, RuntimeError, ValueError) as error:
         raise InvalidInput(
             f"cannot look at {path} ({error}); name the project with a plain name instead"
         ) from error
-    return Checkout(start, "")
+    return Checkout(start, "", start)
 
 
 def _git_folder(marker: Path) -> Path:
@@ -47,6 +52,23 @@ def _git_folder(marker: Path) -> Path:
     folder = (marker.parent / pointed).resolve()
     common = _read(folder / "commondir").strip()  # a worktree keeps its configuration elsewhere
     return (folder / common).resolve() if common else folder
+
+
+def _main_root(marker: Path) -> Path:
+    """Return the folder whose worktree the folder of *marker* is; itself if it is not one."""
+    folder = marker.parent
+    if marker.is_dir():
+        return folder
+    pointed = (folder / _read(marker).partition("gitdir:")[2].strip()).resolve()
+    common = _read(pointed / "commondir").strip()
+    # The repository must know the worktree too: any folder can claim to belong to another one.
+    worktree_marker = _read(pointed / "gitdir").strip()
+    if not common or not worktree_marker:
+        return folder
+    if (pointed / worktree_marker).resolve() != marker.resolve():
+        return folder
+    shared = (pointed / common).resolve()
+    return shared.parent if shared.name == ".git" else shared  # or a bare repository
 
 
 def _remote(folder: Path) -> str:
