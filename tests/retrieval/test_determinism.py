@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -20,6 +20,9 @@ import pytest
 
 import sample_queries
 from recollect import LocalRecollect
+from recollect.app.restore_backup import restore_backup
+from recollect.app.store_encryption import encrypt_store
+from recollect.config import Settings
 from recollect.engine.embed_pending import embed_items
 from recollect.store.sqlite.bit_code_index import BitCodeIndex
 from sample_queries import ASKED_AT, QUESTIONS, answers, answers_as_bytes, opened, populate
@@ -136,6 +139,24 @@ def test_without_a_vector_cache_the_bytes_are_the_same(
         assert serving is not None
         memory._store._code_indexes[serving.id] = BitCodeIndex(serving.id, cache_bytes=0)
 
+        assert differences(answered, answers(memory)) == []
+
+
+def test_encrypted_and_restored_from_a_backup_the_bytes_are_the_same(
+    answered: AnsweredStore, tmp_path: Path
+) -> None:
+    settings = Settings(
+        db=str(answered.copy_to(tmp_path)), key_file=str(tmp_path / "key"), keyring=False
+    )
+    encrypt_store(settings)
+    with LocalRecollect(settings) as memory:
+        memory.maintenance.backup(tmp_path / "backups")
+        assert differences(answered, answers(memory)) == []
+    elsewhere = replace(settings, db=str(tmp_path / "elsewhere" / "memory.db"))
+
+    restore_backup(elsewhere, tmp_path / "backups", elsewhere.db_path)
+
+    with LocalRecollect(elsewhere) as memory:
         assert differences(answered, answers(memory)) == []
 
 

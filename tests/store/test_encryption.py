@@ -10,6 +10,7 @@ from types import ModuleType
 import apsw
 import pytest
 
+from older_stores import older_store
 from recollect import LocalRecollect, StoreBusy, StoreLocked, StoreUnavailable
 from recollect.app.store_encryption import (
     decrypt_store,
@@ -21,8 +22,10 @@ from recollect.config import Settings
 from recollect.errors import ImportRefused, InvalidInput
 from recollect.store.key_places import KeyPlace, KeyPlaces, wrapped_keys_file
 from recollect.store.sqlite.encryption import find_key, is_encrypted
+from recollect.store.sqlite.replace_file import change_key
 from recollect.store.store_key import StoreKey, parse_key, unwrap_key, wrap_key
 from store_bytes import files_with_word
+from support import FakeClock
 
 WORDS = ("zebrafish", "quagga", "axolotl")
 
@@ -273,6 +276,24 @@ def test_what_can_be_read_of_a_damaged_encrypted_store_is_rescued_encrypted(
         copies = list(rec._store._source.path.parent.iterdir())
         assert len(copies) > 0
         assert not any(b"axolotl" in copy.read_bytes() for copy in copies)
+
+
+def test_an_encrypted_store_of_an_older_version_is_migrated_and_its_snapshot_is_encrypted(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with LocalRecollect(replace(settings, db=str(tmp_path / "new.db"))) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+    path = older_store(tmp_path / "new.db", settings.db_path, FakeClock(), schema=9)
+    key = StoreKey.generate()
+    KeyPlaces(key_file=settings.key_file_path).save(path, key, KeyPlace.FILE)
+    change_key(path, None, key)
+
+    with LocalRecollect(settings) as rec:
+        assert rec.search("zebrafish")
+
+    [snapshot] = path.parent.glob("memory.db.before-*")
+    assert is_encrypted(snapshot)
+    assert files_with_word(path, "zebrafish") == []
 
 
 def test_the_text_of_a_key_is_checked_and_a_wrapped_key_needs_its_passphrase() -> None:
