@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 FRAMEWORKS = {
+    "test_agent_framework.py": "agent_framework",
     "test_claude_agent_sdk.py": "claude_agent_sdk",
     "test_langchain.py": "langchain_core",
     "test_langgraph.py": "langgraph",

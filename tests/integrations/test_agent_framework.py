@@ -1,0 +1,67 @@
+"""History and memory of the Microsoft Agent Framework in Recollect, with the real package."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_framework import Agent, AgentSession, BaseChatClient, ChatResponse, Content, Message
+
+from doc_examples import reader_environment, run_framework_page
+from recollect import LocalRecollect
+from recollect.integrations.agent_framework import RecollectProvider
+
+pytestmark = pytest.mark.vendor
+
+
+class EchoClient(BaseChatClient[Any]):  # type: ignore[misc]
+    """Answers with the number of messages and the instructions it was given."""
+
+    def _inner_get_response(
+        self, *, messages: Sequence[Message], stream: bool, options: Mapping[str, Any], **_: Any
+    ) -> Awaitable[ChatResponse]:
+        async def respond() -> ChatResponse:
+            text = f"{len(messages)} {options.get('instructions') or ''}"
+            return ChatResponse(messages=[Message("assistant", [text])])
+
+        return respond()
+
+
+def test_messages_come_back_equal(rec: LocalRecollect) -> None:
+    messages = [
+        Message("user", ["My dog is called Rex."], author_name="alice", message_id="m1"),
+        Message("assistant", [Content.from_function_call("c1", "look", arguments={"q": "\x00"})]),
+        Message("tool", [Content.from_function_result("c1", result="a terrier")]),
+    ]
+
+    async def scene() -> None:
+        provider = RecollectProvider(rec)
+        assert await provider.get_messages("s1") == []
+        await provider.save_messages("s1", messages)
+        loaded = await provider.get_messages("s1")
+        assert [m.to_dict() for m in loaded] == [m.to_dict() for m in messages]
+        assert await provider.get_messages("s2") == []
+
+    asyncio.run(scene())
+
+
+def test_an_agent_remembers_across_processes_and_sessions(tmp_path: Path) -> None:
+    run_framework_page("agent-framework.md", tmp_path, reader_environment(tmp_path))
+
+    async def ask(session_id: str, provider: RecollectProvider) -> str:
+        agent = Agent(EchoClient(), context_providers=[provider])
+        session = AgentSession(session_id=session_id)
+        response = await agent.run("What is my dog called?", session=session)
+        provider.close()
+        return str(response.text)
+
+    path = tmp_path / "memory.db"
+    same = asyncio.run(ask("thread-1", RecollectProvider(path, agent="helper")))
+    other = asyncio.run(ask("thread-2", RecollectProvider(path, agent="helper")))
+    stranger = asyncio.run(ask("thread-3", RecollectProvider(path, agent="stranger")))
+
+    assert same.startswith("3 ")  # two of the first process, and the question
+    assert other.startswith("1 ")
+    assert "My dog is called Rex." in other
+    assert "Rex" not in stranger
