@@ -140,6 +140,15 @@ def test_what_was_said_in_passing_is_told_only_if_the_past_is_asked_about() -> N
     assert messages(QUESTION) == (passing,)  # nothing else answers
 
 
+def test_what_was_said_at_a_time_is_told_although_it_shares_no_word(rec: LocalRecollect) -> None:
+    monday = START - timedelta(days=4)
+    rec.ingest("The hall lamp was repaired.", project="site", observed_at=monday)
+
+    bundle = rec.context_for("what did we do on Monday?", project="site", asked_at=START)
+
+    assert [line[7:20] for line in lines(bundle)] == ["The hall lamp"]
+
+
 def test_text_in_scripts_without_spaces_is_evidence_too() -> None:
     selected = select_messages(
         [message("テストはいつもpytestで実行します")], QUESTION, memories=(), limit=3

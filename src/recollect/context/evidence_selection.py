@@ -17,7 +17,7 @@ from datetime import date
 
 from recollect.domain.context_bundle import DroppedItem
 from recollect.domain.conversation import Message, MessageHit, Role
-from recollect.domain.memory import Status
+from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.text.request_kind import has_words_to_search, is_question
 from recollect.text.search_words import searchable_text
@@ -80,7 +80,7 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
             reason = "said in passing: told if the request asks about the past"
         elif hit.parts.relevance < MIN_SHARE * best:
             reason = f"below {MIN_SHARE:.0%} of the best"
-        elif not hit.parts.semantic and len(hit.matched_words) < _words_needed(aim):
+        elif _lacks_words(hit, aim):
             reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"
         elif same is not None:
             days = (*repeated_on.get(same.memory.id, ()), memory.observed_at.date())
@@ -162,12 +162,18 @@ def newer_sides_first(hits: Sequence[Hit]) -> list[Hit]:
     return ordered
 
 
-def _words_needed(aim: RequestAim) -> int:
-    return min(max(round(MIN_MATCHED_SHARE * aim.word_count), 1), MAX_MATCHED_WORDS)
+def _lacks_words(hit: Hit, aim: RequestAim) -> bool:
+    """Return whether a hit that no embedding was compared with has too few words in common."""
+    if hit.parts.semantic or aim.about_past:  # what was said at a time has no word in common
+        return False
+    needed = min(max(round(MIN_MATCHED_SHARE * aim.word_count), 1), MAX_MATCHED_WORDS)
+    return len(hit.matched_words) < needed
 
 
 def _say_the_same(first: Hit, second: Hit) -> bool:
     """Return whether two hits state the same fact, with the same numbers and the same negation."""
+    if MemoryType.EPISODE in (first.memory.type, second.memory.type):
+        return False  # the record of a session has the words of many facts
     texts = [hit.memory.content[:MAX_COMPARED_CHARS] for hit in (first, second)]
     words = [_content_words(text) for text in texts]
     if _numbers(words[0]) != _numbers(words[1]) or is_negated(texts[0]) != is_negated(texts[1]):
