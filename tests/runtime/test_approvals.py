@@ -138,3 +138,34 @@ def test_a_decision_that_comes_too_late_denies_and_says_so(
 
         assert rec.agents.run("ada", "Go on.").text == "Fine."
         assert paid == []
+
+
+def test_a_call_with_a_secret_does_not_wait_because_secrets_are_not_stored(path: Path) -> None:
+    def deploy(key: str) -> str:
+        """Deploy with a key."""
+        raise AssertionError("it is not run")
+
+    rule = {"type": "requires_approval", "tool_name": "deploy"}
+    asks = call_turn(("deploy", {"key": "sk-proj-" + "a1B2c3D4" * 6}))
+    with agent_store(path, asks, "I cannot.", tools=[deploy], runtime={"tool_rules": [rule]}) as (
+        rec,
+        _,
+    ):
+        result = rec.agents.run("ada", "Deploy.")
+
+        assert (result.stop_reason, result.approvals) == ("end_turn", ())
+        assert "pass no secret" in log_of(rec, result.conversation_id)[2][1]
+
+
+def test_the_conversation_may_be_deleted_while_a_call_waits(
+    path: Path, paid: list[int], pay: Any
+) -> None:
+    with agent_store(path, ASK, "Hello.", tools=[pay], runtime=RULES) as (rec, _):
+        result = rec.agents.run("ada", "Pay five.")
+        rec.conversations.delete(result.conversation_id)
+
+        assert rec.agents.approvals() == []
+        with pytest.raises(NotFound):
+            rec.agents.decide(result.approvals[0], True)
+        assert rec.agents.run("ada", "Hi.").text == "Hello."
+        assert rec.maintenance.verify().ok

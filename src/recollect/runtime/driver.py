@@ -160,6 +160,7 @@ class AgentRun:
         if self._model is None:
             try:
                 self._model = self._context.model_for(self._opened.agent, self._model_name)
+                self._preparation.use_model(self._model.name.partition(":")[2])
             except (ModelUnavailable, InvalidInput) as error:
                 self._error = str(error)
                 return StepEvent.MODEL_FAILED
@@ -266,6 +267,7 @@ class AgentRun:
                 approved=settings.approved_tools,
                 used_ids=prompt.used_ids,
                 is_last_chance=self._invalid_turns + 1 >= INVALID_TURNS,
+                is_stored_unchanged=records.is_stored_unchanged,
             ),
         )
         self._partial = []

@@ -21,6 +21,7 @@ from recollect.domain.agent_run import Approval, CallState, Run, RunCall, RunSta
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
 from recollect.runtime.agent_settings import agent_settings, with_approved_tool
+from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.conversations import add_to, draft_message
@@ -272,7 +273,8 @@ def store_interrupted_text(services: Services, opened: OpenedRun, text: str) -> 
 
     def write(tables: Tables) -> Message | None:
         latest = tables.runs.of_conversation(opened.conversation.id, limit=1)
-        if not latest or latest[0].id != opened.run.id:
+        is_gone = tables.conversations.get(opened.conversation.id) is None
+        if is_gone or not latest or latest[0].id != opened.run.id:
             return None
         [message] = add_to(tables, services, opened.conversation, [draft])
         return message
@@ -387,6 +389,11 @@ def stored_arguments(tables: Tables, call: RunCall) -> str:
     calls = list(tool_calls_of(message)) if message is not None else []
     arguments = next((item.arguments for item in calls if item.id == call.call_id), "{}")
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def is_stored_unchanged(arguments: str) -> bool:
+    """Return whether *arguments* of a call have no secret, so that they are stored as they are."""
+    return bool(validate.json_of("arguments", arguments) == arguments)
 
 
 def json_object(text: str) -> dict[str, Any]:

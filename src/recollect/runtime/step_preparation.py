@@ -6,7 +6,7 @@ for each message of the user.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.api.agent_tools import AgentTools
 from recollect.domain.block import Block
@@ -79,6 +79,7 @@ class StepPreparation:
             conversation=conversation.id,
         )
         self.toolset = toolset_of(self.settings, self.context.registry, memory)
+        self._model = agent.model
         self._counter: TokenCounter = counter_for(agent.model)
         self._rules_text = usage_text(self.settings.rules)
         self._compiled_from: tuple[object, ...] | None = None
@@ -89,7 +90,13 @@ class StepPreparation:
     @property
     def window_tokens(self) -> int:
         """The size of the model's window."""
-        return window_size(None, self.opened.agent)
+        return window_size(None, replace(self.opened.agent, model=self._model))
+
+    def use_model(self, name: str) -> None:
+        """Measure for the model that answers, which may not be the one that the agent names."""
+        if name and name != self._model:
+            self._model, self._counter = name, counter_for(name)
+            self._counts = {}
 
     def read(self) -> WindowState:
         """Read the conversation; raise `RunLost` if the run was closed."""

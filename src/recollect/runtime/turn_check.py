@@ -7,7 +7,7 @@ that do not fit the tool stop the run at once, because the model cannot correct 
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,7 @@ class TurnRules:
     approved: Collection[str]
     used_ids: Collection[str]  # of earlier calls in the conversation
     is_last_chance: bool  # the model sent invalid calls several times
+    is_stored_unchanged: Callable[[str], bool]  # whether arguments are stored as they are
 
 
 def check_turn(turn: Turn, against: TurnRules) -> CheckedTurn:
@@ -132,12 +133,17 @@ def _check_call(call_id: str, call: TurnCall, against: TurnRules) -> tuple[Check
         where = f"{location}: " if location else ""
         return invalid(f"invalid arguments of {call.name}: {where}{message}"), False
     asks = tool.requires_approval or needs_approval(against.rules, call.name)
+    asks = asks and call.name not in against.approved
+    text = to_json_text(arguments)
+    if asks and not against.is_stored_unchanged(text):
+        # What a person approves is what is stored, and secrets are not.
+        return invalid(f"a call of {call.name} waits for the user, so pass no secret to it"), False
     return CheckedCall(
         call_id,
         call.name,
         arguments,
-        to_json_text(arguments),
-        needs_approval=asks and call.name not in against.approved,
+        text,
+        needs_approval=asks,
         wants_heartbeat=wants_heartbeat,
     ), False
 
