@@ -162,8 +162,9 @@ def test_the_conversation_may_be_deleted_while_a_call_waits(
 ) -> None:
     with agent_store(path, ASK, "Hello.", tools=[pay], runtime=RULES) as (rec, _):
         result = rec.agents.run("ada", "Pay five.")
-        rec.conversations.delete(result.conversation_id)
+        receipt = rec.conversations.delete(result.conversation_id)
 
+        assert receipt.removed["runs"] == 1
         assert rec.agents.approvals() == []
         with pytest.raises(NotFound):
             rec.agents.decide(result.approvals[0], True)

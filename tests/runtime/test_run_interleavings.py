@@ -211,7 +211,7 @@ def check_history(model: ScriptedTurnModel) -> None:
         assert waiting == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(ACTIONS)
 @example([("send", [("act", "ask")], None), ("approve", [("act:die",)], None)])
 @example([("send", [("ask",), ("act:message",)], None), ("always", [("ask", "act")], (2, True))])

@@ -31,6 +31,7 @@ from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import DeleteConversationRequest
 
+MAX_RUNS = 1_000_000  # counted in a receipt
 CALLER_WAITS_S = 5.0
 MESSAGES_AT_ONCE, CHARS_AT_ONCE = 50, 200_000
 ROWS_OF_A_MEMORY = 50  # about how many rows forgetting one changes
@@ -81,6 +82,7 @@ def begin_deletion(tables: Tables, conversation_id: str, services: Services) -> 
         "messages": tables.messages.count(conversation.id)[0],
         "summaries": len(tables.conversations.summaries(conversation.id)),
         "pins": len(tables.conversations.pins(conversation.id)),
+        "runs": len(tables.runs.of_conversation(conversation.id, limit=MAX_RUNS)),
         "blocks": len(blocks),
     }
     for block in blocks:
