@@ -137,6 +137,29 @@ def test_a_passphrase_opens_the_store_and_another_does_not(settings: Settings) -
     LocalRecollect(replace(settings, passphrase="battery")).close()
 
 
+def test_a_passphrase_also_opens_the_snapshots_and_exports_of_the_store(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+        rec._store.snapshot("test")
+    encrypt_store(settings, KeyPlace.PASSPHRASE, new_passphrase="correct horse")
+    known = replace(settings, passphrase="correct horse")
+
+    rekey_store(known, KeyPlace.PASSPHRASE, new_passphrase="battery")
+    known = replace(settings, passphrase="battery")
+    with LocalRecollect(known) as rec:
+        rec.export(tmp_path / "all.jsonl")
+        assert rec.import_(tmp_path / "all.jsonl").trusted
+    report = decrypt_store(known)
+
+    assert report.snapshots == 1
+    assert not wrapped_keys_file(settings.db_path).exists()
+    for name in ("memory.db", "memory.db.before-test"):
+        with LocalRecollect(replace(settings, db=str(settings.db_path.with_name(name)))) as rec:
+            assert rec.search("zebrafish")
+
+
 def test_the_keyring_of_the_system_is_asked_after_the_key_file(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,12 @@ from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.config import Settings
 from recollect.domain.encryption_report import EncryptionReport, FileEncryption
 from recollect.errors import InvalidInput, NotFound
-from recollect.store.key_places import KeyPlace, read_wrapped_keys, write_wrapped_keys
+from recollect.store.key_places import (
+    KeyPlace,
+    KeyPlaces,
+    read_wrapped_keys,
+    write_wrapped_keys,
+)
 from recollect.store.sqlite.encryption import CIPHER, find_key, is_encrypted
 from recollect.store.sqlite.migrate import snapshots
 from recollect.store.sqlite.replace_file import change_key
@@ -53,10 +58,12 @@ def decrypt_store(settings: Settings) -> EncryptionReport:
     key = find_key(path, keys)
     if key is None:
         raise InvalidInput(f"{path} is not encrypted")
+    keys = _with_keys_of(path, keys)
     copies = snapshots(path)
     for copy in copies:
         change_key(copy, find_key(copy, keys), None)
     change_key(path, key, None)
+    write_wrapped_keys(path, [])
     return EncryptionReport(path=str(path), is_encrypted=False, snapshots=len(copies))
 
 
@@ -80,6 +87,7 @@ def _convert(
         pass  # migrates an older store, and refuses one that is damaged or of another program
     new = StoreKey.generate()
     new_keys = replace(keys, passphrase=new_passphrase or keys.passphrase)
+    keys = _with_keys_of(path, keys)
     saved = new_keys.save(path, new, place)
     copies = snapshots(path)
     for copy in copies:  # first: a plain copy must not outlive the plain store
@@ -99,6 +107,11 @@ def _convert(
         recovery_key=new.text,
         snapshots=len(copies),
     )
+
+
+def _with_keys_of(path: Path, keys: KeyPlaces) -> KeyPlaces:
+    """Return *keys* with those that are wrapped beside the store: its copies have the same."""
+    return replace(keys, known=tuple(keys.candidates(path)))
 
 
 def _existing_store(settings: Settings) -> Path:

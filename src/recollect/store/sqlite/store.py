@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -165,7 +165,10 @@ class SqliteStore:
         return write_encrypted(path, self._key)
 
     def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
-        return read_encrypted(path, self._keys) if is_encrypted_file(path) else None
+        if not is_encrypted_file(path):
+            return None
+        own = () if self._key is None else (self._key,)  # wrapped keys are beside the store only
+        return read_encrypted(path, replace(self._keys, known=own))
 
     @property
     def key_id(self) -> str:
