@@ -109,18 +109,20 @@ def _rows(rounds: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
 
 
 def _notes(options: argparse.Namespace, load: str) -> list[str]:
-    before = " --before FOLDER" if options.before else ""
+    more = " --before FOLDER" if options.before else ""
+    more += f" --questions {options.questions}"
     return [
         "# Processor time of `context_for`",
         "",
-        f"- `python -m benchmarks.context_cpu{before} --write`, Recollect {recollect.__version__}, "
+        f"- `python -m benchmarks.context_cpu{more} --write`, Recollect {recollect.__version__}, "
         f"Python {platform.python_version()}, {os.cpu_count()} cores; load of the machine when it "
         f"began: {load}.",
         f"- A store of {options.messages:,} messages of one agent and some 600 memories; "
         f"{options.questions} questions in {options.rounds} rounds, after {WARM_UP} to warm up, to "
         "an open memory, with the real model. *Before* is an older checkout, measured in turn.",
         "- Processor time of the whole process, the embedding of the question included. On a busy "
-        "machine it is higher than on an idle one, because caches and cores are shared.",
+        "machine it is higher than on an idle one, because caches and cores are shared. Hashes "
+        "differ if the ranking or the selection changed in between.",
     ]
 
 

@@ -186,8 +186,9 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
         "protocol package if that was loaded.",
         "- Modules are compiled and files in the page cache. *Before*, if it is there, is an older "
         "checkout, measured in turn in the same environment.",
-        "- On a busy machine compare the processor time with that of the bare interpreter; search "
-        "and context use two cores.",
+        "- If the load is higher than the number of cores, the machine was shared with other work: "
+        "wall times then say nothing, and the processor time, beside that of the bare interpreter, "
+        "is what to compare. Search and context use two cores.",
     ]
 
 
