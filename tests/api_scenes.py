@@ -465,7 +465,22 @@ def documents(door: RecordedCalls) -> None:
     door.documents.delete(alice, "food")
 
 
+def runs_and_backups(door: RecordedCalls) -> None:
+    talk = door.conversations.start(agent="runner")
+    door.agents.run("runner", "Hello!")
+    door.agents.run("nobody", "Hello!", max_steps=0)
+    door.agents.runs(talk)
+    door.agents.cancel(talk)
+    door.agents.cancel("nothing")
+    door.agents.approvals()
+    door.agents.decide("nothing", True)
+    door.maintenance.backup()
+    door.maintenance.backups()
+    door.captures.add_assistant_memories("- The user prefers tea.", project="site")
+
+
 SCENES = (
+    runs_and_backups,
     memories,
     captures,
     agents,

@@ -71,8 +71,8 @@ def every_verb() -> Iterator[str]:
                 yield f"{noun}.{name}"
 
 
-# Done on the caller's side with other verbs.
-LOCAL = {"agents.tools", "captures.add_file"}
+# Done on the caller's side with other verbs; or yielding (tests/runtime/test_run_doors.py).
+LOCAL = {"agents.tools", "captures.add_file", "agents.stream", "agents.stream_decision"}
 
 
 def noun_types() -> dict[str, Any]:
