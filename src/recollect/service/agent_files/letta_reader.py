@@ -138,7 +138,12 @@ def _add_file_notes(file_carry: Mapping[str, Any], source: _Import) -> None:
             f"{len(file_carry['blocks'])} blocks of the file belong to no agent; they are kept "
             "with the agent for the next .af export, not as blocks"
         )
-    for name in ("tools", "mcp_servers", "sources", "files", "groups", "skills"):
+    if file_carry.get("tools"):
+        source.notes.append(
+            f"{len(file_carry['tools'])} tools are kept with the agent; `agents.run` offers those "
+            "that are memory tools or registered functions, and their source code after approval"
+        )
+    for name in ("mcp_servers", "sources", "files", "groups", "skills"):
         if file_carry.get(name):
             source.notes.append(
                 f"{len(file_carry[name])} {name.replace('_', ' ')} are kept with the agent for the "
