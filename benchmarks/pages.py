@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Page, sync_playwright
 from starlette.testclient import TestClient
@@ -83,7 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
             if is_new:
                 fill(rec, memories=options.memories, candidates=options.candidates)
         with open_store(db) as rec:
-            paths = page_paths(rec)
+            active = sentences(options.memories)[options.candidates :]
+            paths = page_paths(rec, [question.text for question in questions(active, 80, seed=11)])
             times = [measure_page(rec, name, paths[name], options.times) for name in paths]
             keys = None if shutil.which("chromium") is None else measure_keys(rec)
             by_status = rec.maintenance.status().memories_by_status
@@ -94,15 +96,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def page_paths(rec: LocalRecollect) -> dict[str, Sequence[str]]:
+def page_paths(rec: LocalRecollect, queries: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return the addresses of every page, by its name; a search asks another query each time."""
+    has_hits = {query: bool(rec.search(query, everywhere=True)) for query in queries}
     memory = rec.memories.list(everywhere=True, limit=1)[0]
     agent = rec.agents.list()[0]
     block = rec.blocks.list(agent)[0]
     talk = rec.conversations.list(limit=1)[0]
     retrieval = rec.retrievals.list(limit=1)[0]
-    texts = [question.text for question in questions(sentences(2_000), 200, seed=11)]
-    queries = [re.sub(r"[^\w ]", "", text).replace(" ", "+") for text in texts]
     paths = {
         "home": "/ui/",
         "inbox": "/ui/inbox",
@@ -127,9 +128,13 @@ def page_paths(rec: LocalRecollect) -> dict[str, Sequence[str]]:
         "health": "/ui/health",
     }
     by_name: dict[str, Sequence[str]] = {name: [path] for name, path in paths.items()}
-    by_name["search"] = [f"/ui/search?q={query}" for query in queries]
+    answered = [query for query in queries if has_hits[query]]
+    by_name["search"] = [_search_path(query) for query in answered]
     by_name["search of one project"] = [
-        f"/ui/search?q={query}&project={memory.project_id or ''}" for query in queries
+        _search_path(query, project=memory.project_id or "") for query in answered
+    ]
+    by_name["search, nothing found"] = [
+        _search_path(query) for query in queries if not has_hits[query]
     ]
     return by_name
 
@@ -206,6 +211,10 @@ def _get(client: TestClient, path: str) -> str:
     return response.text
 
 
+def _search_path(query: str, **fields: str) -> str:
+    return f"/ui/search?{urlencode({'q': query, **fields})}"
+
+
 def _compressed(text: str) -> int:
     return len(gzip.compress(text.encode()))
 
@@ -235,7 +244,8 @@ def render(
         f"`python -m benchmarks.pages --times {requests} --write`, Recollect "
         f"{recollect.__version__}, Python {platform.python_version()}, "
         f"{sum(by_status.values()):,} memories, {by_status.get('inbox', 0):,} of them in the "
-        f"inbox, default embedder for queries; {requests} requests of each page, {cores} cores.",
+        f"inbox, default embedder for queries; {requests} requests of each page, {cores} cores, "
+        f"load average {os.getloadavg()[1]:.1f}: above the number of cores, times are too high.",
         "",
         "Server time of one page in ms, and bytes of the first load in kB, compressed.",
         "",

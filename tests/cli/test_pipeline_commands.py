@@ -355,6 +355,18 @@ def test_outside_a_terminal_the_inbox_is_a_list(run: Run, talk: Path) -> None:
     assert len(in_inbox(run, "--limit", "1")) == 1
     assert run("inbox", "--json", "--project", "other").exit_code == 0
     assert PNPM not in run("inbox", "--list", "--project", "other").stdout
+    assert len(re.findall(r"^site · .+, \d{4}-\d\d-\d\d$", plain.stdout, re.MULTILINE)) >= 1
+
+
+def test_a_search_that_only_candidates_answer_says_so(run: Run, talk: Path) -> None:
+    run("capture", talk, "--project", "site", "--work")
+    before = run("search", "pnpm builds", "--project", "site").stdout
+    run("promote", *(one["id"] for one in in_inbox(run)))
+    after = run("search", "pnpm builds", "--project", "site").stdout
+
+    assert before.startswith("Only unreviewed statements answer this")
+    assert PNPM in after
+    assert "Only unreviewed" not in after
 
 
 def test_an_empty_inbox_is_empty(run: Run) -> None:

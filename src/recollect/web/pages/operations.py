@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from recollect.config import Settings
 from recollect.domain.job import JobState
+from recollect.domain.maintenance import Verification
 from recollect.web.downloads import download
 from recollect.web.page import THEMES, PageRequest, Preferences, page
 from recollect.web.page_guard import PAGES, cookie_name
@@ -82,25 +83,21 @@ def save_preferences(request: PageRequest) -> Response:
 
 def show_health(request: PageRequest) -> Response:
     """Show the state of the store, the embedder and the queue."""
-    rec = request.rec
-    return request.render(
-        "health.html",
-        status=request.rec.maintenance.status(),
-        health=rec.engine.check_health(),
-        embedder=rec.engine.embedder_status(),
-        verification=None,
-    )
+    return _health_page(request, None)
 
 
 def verify(request: PageRequest) -> Response:
     """Check the database file, the evidence rules and the indexes; it may take a while."""
-    rec = request.rec
+    request.rec.engine.check_health()  # raises if the file is gone, although it is still open
+    return _health_page(request, request.rec.maintenance.verify())
+
+
+def _health_page(request: PageRequest, verification: Verification | None) -> Response:
     return request.render(
         "health.html",
         status=request.rec.maintenance.status(),
-        health=rec.engine.check_health(),
-        embedder=rec.engine.embedder_status(),
-        verification=rec.maintenance.verify(),
+        embedder=request.rec.engine.embedder_status(),
+        verification=verification,
     )
 
 

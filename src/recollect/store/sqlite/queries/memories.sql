@@ -70,16 +70,15 @@ SELECT id, memory_id, kind, before, after, "by", reason, at, effects FROM memory
 
 -- candidates_by_certainty: the most certain first (engine/inbox_duplicates.py has the same order for whole records), with
 -- the group in which each is reviewed
-SELECT m.id, m.type || m.scope || m.owner_id, m.type = 'episode'
-  FROM memories m LEFT JOIN evidence e ON e.memory_id = m.id
-       AND e.id = (SELECT min(f.id) FROM evidence f WHERE f.memory_id = m.id)
- WHERE m.status = 'inbox'
+SELECT m.id, m.type || m.scope || m.owner_id, m.type = 'episode' FROM memories m WHERE m.status = 'inbox'
  ORDER BY instr(m.flags, '"instruction-like"') > 0,
-          coalesce(nullif(coalesce(e.voice, iif(e.id IS NULL, m.voice, '')), ''), iif(m.source_kind = 'manual', 'user', ''))
-            <> 'user',
-          iif(e.id IS NULL, 0, iif(NOT EXISTS (SELECT 1 FROM evidence o WHERE o.memory_id = m.id AND o.id > e.id), 1,
-              (SELECT count(DISTINCT coalesce(nullif(s.session, ''), s.id))
-                 FROM evidence o CROSS JOIN sources s ON s.id = o.source_id WHERE o.memory_id = m.id))) DESC,
+          coalesce(nullif(coalesce((SELECT coalesce(e.voice, '') FROM evidence e WHERE e.memory_id = m.id
+                                     ORDER BY e.id LIMIT 1), m.voice), ''),
+                   iif(m.source_kind = 'manual', 'user', '')) <> 'user',
+          -- the number of sessions; most candidates have one quote, and then no source is read
+          coalesce((SELECT iif(count(*) > 1, NULL, count(*)) FROM evidence e WHERE e.memory_id = m.id),
+                   (SELECT count(DISTINCT coalesce(nullif(s.session, ''), s.id))
+                      FROM evidence e CROSS JOIN sources s ON s.id = e.source_id WHERE e.memory_id = m.id)) DESC,
           m.confidence DESC, m.observed_at DESC, m.id;
 
 -- candidate_texts: of one owner and type, what is compared to find duplicates
