@@ -92,3 +92,47 @@ def test_the_weights_are_read_when_a_pair_is_judged() -> None:
     change_probability(BEFORE, AFTER, None)
 
     assert pairs._heads.cache_info().currsize == 1
+
+
+@each_row(
+    ("earlier", "later"),
+    [
+        ("we keep the receipts for 5 years", "turns out the receipts must be kept for 7 years"),
+        ("the shop opens at 9:00", "we open at 8:30 now, the early customers asked for it"),
+        ("wir bestellen das Mehl bei Kern", "das Mehl kommt jetzt von Adler statt von Kern"),
+    ],
+)
+def test_a_change_of_one_value_reaches_the_threshold(earlier: str, later: str) -> None:
+    assert change_probability(earlier, later, None) >= MIN_CHANGE
+
+
+@each_row(
+    ("earlier", "later"),
+    [
+        ("the shop opens at 9:00", "my sister Ana lives in Ghent"),
+        ("wir bestellen das Mehl bei Kern", "die Rechnungen liegen im zweiten Schrank"),
+        ("the staging server is called heron", "the novel is set in Trieste"),
+    ],
+)
+def test_statements_about_different_things_do_not(earlier: str, later: str) -> None:
+    assert change_probability(earlier, later, None) < MIN_CHANGE
+
+
+def test_what_changes_a_fact_of_the_project_is_a_candidate_of_the_project(
+    rec: LocalRecollect,
+) -> None:
+    flour = "We get the flour from Kern, they deliver on Mondays."
+    change = "I get my flour from Adler now, not from Kern anymore."
+    for days, text in enumerate((flour, change)):
+        message = {"role": "user", "content": text, "created_at": START + timedelta(days=days)}
+        rec.capture_session([message], project="bakery", agent="till")
+        rec.drain()
+
+    scopes = {item.memory.content: item.memory.scope for item in rec.inbox.list(grouped=False)}
+    assert scopes == {flour: "project", change: "project"}
+    for item in rec.inbox.list():
+        assert {item.memory.content, *(other.content for other in item.conflicts)} == {
+            flour,
+            change,
+        }
+    assert rec.maintenance.verify().ok

@@ -42,6 +42,11 @@ MIN_SIMILARITY_CHANGE = 0.3  # of two statements that the judge of pairs compare
 MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
+# "The importer works now" does not change in which language it is written.
+_STATE_OF_THE_MOMENT = LazyPattern(
+    r"\b(?:works?|working|runs|running|failing|broken|stuck|ready|done|fine|passing|green)"
+    r"(?: (?:now|again|fine))?[.!]*$"
+)
 JUDGED_CHANGE = "it seems to change what was said earlier"
 NEGATED = "one says what the other denies"
 _EXPLICIT_FLAGS = {StatementFlag.CORRECTION, StatementFlag.UPDATE, StatementFlag.EXPLICIT}
@@ -221,6 +226,8 @@ def _change_probability(candidate: Memory, near: NearMemory) -> float:
         return 0.0
     if _has_nothing_new(earlier, later) or _is_parallel(candidate, near.memory):
         return 0.0
+    if _STATE_OF_THE_MOMENT.search(later):
+        return 0.0
     return change_probability(earlier, later, near.similarity)
 
 
@@ -232,14 +239,15 @@ def _has_nothing_new(earlier: str, later: str) -> bool:
 
 def _is_parallel(candidate: Memory, other: Memory) -> bool:
     """
-    Return whether both begin alike and the candidate does not say that anything changed.
+    Return whether both begin or end alike and the candidate does not say that anything changed.
 
-    "The page uses OAuth" and "the page uses React" may both hold; the rules compare such values.
+    "The page uses OAuth" and "the page uses React" may both hold, and so may "the form uses OAuth";
+    the rules compare such values.
     """
     if not _EXPLICIT_FLAGS.isdisjoint(candidate.provenance.flags):
         return False
-    first, second = (text.lower().split()[:2] for text in (candidate.content, other.content))
-    return first == second
+    first, second = (text.lower().split() for text in (candidate.content, other.content))
+    return first[:2] == second[:2] or first[-2:] == second[-2:]
 
 
 def _parse(text: str) -> Statement | None:

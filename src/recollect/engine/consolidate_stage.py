@@ -159,6 +159,8 @@ def _consolidate_candidate(
         case decisions.MergeInto(into, says_more):
             return _apply_merge(writer, candidate, into, says_more=says_more)
         case Contradicts() as contradiction:
+            if candidate.scope is Scope.GLOBAL and contradiction.other.scope in PLACES_OF_WORK:
+                candidate = _move_to_project(writer, candidate, contradiction.other)
             return _apply_contradiction(writer, candidate, contradiction)
 
 
@@ -311,6 +313,21 @@ def _narrow(writer: ConsolidationWriter, candidate: Memory) -> Memory:
     reason = f"narrowed from scope {candidate.scope}: no person has decided"
     copy = writer.create_copy(
         candidate, reason, scope=scope, project_id=project_id, repo_id=repo_id
+    )
+    writer.delete(candidate)
+    return copy
+
+
+def _move_to_project(writer: AuditedWriter, candidate: Memory, other: Memory) -> Memory:
+    """Return *candidate* as one of the project of *other*: what changes the work is about it."""
+    is_personal = candidate.type is MemoryType.PROFILE and other.type is not MemoryType.PROFILE
+    copy = writer.create_copy(
+        candidate,
+        f"it may change memory {other.id}, which is about the project",
+        scope=other.scope,
+        project_id=other.project_id,
+        repo_id=other.repo_id,
+        type=MemoryType.PROJECT if is_personal else candidate.type,
     )
     writer.delete(candidate)
     return copy

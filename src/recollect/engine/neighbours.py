@@ -7,14 +7,14 @@ their own rows, which are read again. If a memory is deleted, the weights of wor
 everything is to be read again (`forget`).
 
 A candidate that is proposed as global is also compared with the place in which it would become
-active by itself. What was said in different places is never one memory: no project and no agent
-learns what was said in another one, unless a person decides so.
+active by itself, and with its project. What was said in different places is never one memory: no
+project and no agent learns what was said in another one, unless a person decides so.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate_scope import automatic_scope
+from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
@@ -126,7 +126,7 @@ class NeighbourReader:
         return self._sessions[event_id]
 
     def _owners(self, candidate: Memory) -> list[Owner]:
-        """Return the candidate's owner, and the one it would have without a person's decision."""
+        """Return the candidate's owner, the one it would have without a person, and the project."""
         if candidate.scope is not Scope.GLOBAL:
             return [candidate.owner]
         session = self._session(candidate)
@@ -134,7 +134,9 @@ class NeighbourReader:
         narrow = session if session and session.scope is scope else candidate.owner
         if scope is Scope.AGENT:
             narrow = Owner(scope, candidate.agent_id or "")
-        return list(dict.fromkeys((candidate.owner, narrow)))
+        # It may change what was said about the work: see `consolidate_stage._move_to_project`.
+        project = session if session and session.scope in PLACES_OF_WORK else candidate.owner
+        return list(dict.fromkeys((candidate.owner, narrow, project)))
 
     def _is_same_place(self, candidate: Memory, memory: Memory) -> bool:
         """Return whether two were said in the same place, or *memory* holds everywhere."""

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from zlib import crc32
 
+from recollect.text.language_data import detect_language
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import content_words, is_negated, names_in
 from recollect.text.statement_similarity import statement_similarity
+from recollect.text.value_kinds import values_by_kind
 
 BUCKET_BITS = 14
 MAX_CHARS = 300  # a longer statement is compared by its beginning
 SHARED, OTHER = "⋯", "□"  # a word of both statements; a long word of the later one only
+MIN_NAME_LENGTH = 3
+MIN_RARE_LENGTH = 7  # long words are rarer: two statements that share one are often about it
 MAX_CUE_LENGTH = 4  # longer words are replaced in templates
 _SEEDS = (29, 31, 37)
 _MASK = (1 << BUCKET_BITS) - 1
@@ -57,6 +61,12 @@ DENSE_NAMES = (
     "later is longer",
     "a word of change",
     "a word of addition",
+    "a cue of change in its language",
+    "a name of one is a word of the other",
+    "a rare shared word",
+    "values of one kind",
+    "another value of one kind",
+    "the same value of one kind",
 )
 
 
@@ -78,6 +88,7 @@ def pair_features(earlier: str, later: str, similarity: float | None) -> PairFea
         *_shape(first, second),
         float(bool(_CHANGE_CUE.search(later.lower()))),
         float(bool(_ADDITION_CUE.search(later.lower()))),
+        *_attributes(earlier, later),
     )
     return PairFeatures(_word_buckets(first, second), dense)
 
@@ -129,6 +140,27 @@ def _values(earlier: str, later: str) -> tuple[float, ...]:
         float(bool(first_names and second_names) and not shared_names),
         float(bool(second_names - first_names)),
         float(is_negated(earlier) != is_negated(later)),
+    )
+
+
+def _attributes(earlier: str, later: str) -> tuple[float, ...]:
+    """Return whether both tell a value of one kind, or name the same thing."""
+    before, after = values_by_kind(earlier), values_by_kind(later)
+    kinds = before.keys() & after.keys()
+    words, later_words = (
+        {word for word in _TOKEN.findall(text.lower()) if len(word) >= MIN_NAME_LENGTH}
+        for text in (earlier, later)
+    )
+    named = {word for name in names_in(later) for word in name.lower().split()} & words
+    named |= {word for name in names_in(earlier) for word in name.lower().split()} & later_words
+    shared = content_words(earlier) & content_words(later)
+    return (
+        float(detect_language(later).has_cue("change", later)),
+        float(bool(named)),
+        float(any(len(word) >= MIN_RARE_LENGTH for word in shared)),
+        float(bool(kinds)),
+        float(any(after[kind] - before[kind] for kind in kinds)),
+        float(any(after[kind] & before[kind] for kind in kinds)),
     )
 
 

@@ -17,7 +17,7 @@ from recollect.engine.judges.pair_features import pair_features
 WEIGHTS = Path(__file__).with_name("pairs.weights")
 CHANGE = "change"
 SAME_TOPIC = "same topic"
-MIN_CHANGE = 0.25  # from here on two statements are linked; see benchmarks/results/judges.md
+MIN_CHANGE = 0.1  # from here on two statements are linked; see benchmarks/results/judges.md
 
 
 def change_probability(earlier: str, later: str, similarity: float | None) -> float:
