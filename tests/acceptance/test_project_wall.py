@@ -12,7 +12,6 @@ from mcp_clients import call_values, in_process_server
 from recollect import LocalRecollect, Scope, Status, learning
 from recollect.mcp.caller_scope import Caller
 from support import open_memory
-from vendor_calls import openai_client, question
 from vendor_server import VendorServer
 
 SECRET = "I am working on the secret acquisition of Globex for Acme."
@@ -77,6 +76,8 @@ def test_what_coding_agents_captured_in_one_project_is_told_in_no_other(home: Ho
 def test_what_is_said_within_learning_in_one_project_is_sent_in_no_other(
     tmp_path: Path, vendor: VendorServer, single_user: bool
 ) -> None:
+    from vendor_calls import openai_client, question  # loads the packages of the vendors
+
     bodies = []
     with open_memory(tmp_path / "m.db", single_user=single_user) as rec:
         for project, text in (("acme", SECRET), ("acme", QUESTION), ("globex", QUESTION)):

@@ -19,6 +19,7 @@ def session_of(count: int) -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.kill
 def test_a_long_session_gives_so_many_candidates_and_says_how_many_more_there_were(
     path: Path, clock: FakeClock
 ) -> None:

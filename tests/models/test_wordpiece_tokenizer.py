@@ -77,6 +77,7 @@ def test_a_lone_surrogate_is_left_out() -> None:
     assert OURS.encode("a\ud800b") == OURS.encode("ab")
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("max_tokens", [8, 256])
 def test_a_tokenizer_file_of_bert_is_read_without_the_package(

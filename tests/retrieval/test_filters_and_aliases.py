@@ -101,6 +101,7 @@ def store(
         yield rec, here
 
 
+@pytest.mark.fuzz
 def test_exactly_the_memories_that_pass_all_filters_are_returned(
     store: tuple[LocalRecollect, list[Memory]],
 ) -> None:
@@ -122,6 +123,7 @@ def test_exactly_the_memories_that_pass_all_filters_are_returned(
         assert len(apples) == len({apple.id for apple in apples})
 
 
+@pytest.mark.fuzz
 def test_linked_memories_pass_the_same_filters(store: tuple[LocalRecollect, list[Memory]]) -> None:
     memory, here = store
     for apple in here:

@@ -278,7 +278,7 @@ def test_a_damaged_export_is_refused_and_changes_nothing(
                     other.import_(exported, trust=True)
 
                 assert other.maintenance.status().counts["memories"] == 1
-                assert other.maintenance.verify().ok
+        assert other.maintenance.verify().ok
 
 
 def test_a_cut_off_compressed_export_is_refused(rec: LocalRecollect, tmp_path: Path) -> None:

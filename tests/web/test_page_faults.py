@@ -80,6 +80,7 @@ def test_a_form_about_something_that_is_gone_says_so_and_shows_what_was_typed(
     assert late_error in late.replace("&#39;", "'")
 
 
+@pytest.mark.kill
 def test_a_line_of_a_megabyte_is_cut_where_it_is_shown_and_whole_where_it_is_edited(
     words_only: LocalRecollect, client: PageClient
 ) -> None:
