@@ -10,8 +10,8 @@ from recollect.domain.agent import AgentPinning
 from recollect.domain.conversation import Pin
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.protocol import Store, Tables
-from store_records import ANNA, BEN, Keep, block, event, message, say, source
-from support import START
+from store_records import ANNA, BEN, Keep, block, event, message, project, say, source
+from support import START, FakeClock
 
 pytestmark = pytest.mark.usefixtures("stored_agents")
 
@@ -33,6 +33,21 @@ def test_an_agent_comes_back_as_it_was_written_and_changes(store: Store) -> None
         assert tables.agents.get("a1") == tables.agents.by_name("ann") == whole
         assert tables.agents.by_name("anna") is None
         assert tables.agents.all() == [whole, BEN]
+
+
+def test_an_agent_works_in_projects_once_it_was_told_something_in_one(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    site = project(store, clock, "site")
+    keep("in no project", scope=Scope.AGENT, agent_id="a2")
+    keep("in a project", scope=Scope.AGENT, agent_id="a1", project_id=site.id)
+
+    with store.read() as tables:
+        assert [tables.agents.works_in_projects(id_) for id_ in ("a1", "a2", "unknown")] == [
+            True,
+            False,
+            False,
+        ]
 
 
 def test_two_agents_of_one_name_are_refused(store: Store) -> None:
