@@ -51,6 +51,7 @@ def open_memory(
     words_only: bool = False,
     cross_project: bool = True,
     single_user: bool = False,
+    promote_explicit: bool = True,
     auto_compaction: bool = True,
     reach: Sequence[Path] | None = None,
 ) -> LocalRecollect:
@@ -60,6 +61,7 @@ def open_memory(
         embedding_backend="none" if words_only else "local",
         cross_project=cross_project,
         single_user=single_user,
+        promote_explicit=promote_explicit,
         auto_compaction=auto_compaction,
     )
     if not words_only:

@@ -268,3 +268,21 @@ def test_a_repeated_fact_becomes_active_once_however_often_it_is_told(rec: Local
     assert not rec.inbox.list()
     rec.undo(fact.id)
     assert [memory.id for memory in address_of(rec, Status.INBOX)] == [fact.id]
+
+
+@pytest.mark.parametrize("promote_explicit", [True, False])
+def test_what_the_user_asks_to_remember_is_active_at_once_unless_that_is_switched_off(
+    path: Path, promote_explicit: bool
+) -> None:
+    with open_memory(path, promote_explicit=promote_explicit) as rec:
+        wish = "Please remember: the invoices are numbered per year."
+        rec.capture_session([{"role": "user", "content": wish}], project="shop")
+        rec.drain()
+        [memory] = rec.memories.list(
+            project="shop", types=["project"], statuses=[Status.ACTIVE, Status.INBOX]
+        )
+        if memory.status is Status.ACTIVE:
+            rec.undo(memory.id)
+
+        assert memory.status is (Status.ACTIVE if promote_explicit else Status.INBOX)
+        assert rec.memories.get(memory.id).status is Status.INBOX

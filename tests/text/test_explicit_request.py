@@ -102,3 +102,31 @@ def test_a_standing_order_in_another_language_is_a_request(text: str) -> None:
 )
 def test_a_question_or_a_date_in_another_language_is_not_a_request(text: str) -> None:
     assert not is_explicit_request(normalize_sentence(text))
+
+
+@each_row(
+    "text",
+    [
+        "and remind me: the licence has to be renewed in May",
+        "note to self: the oven is off on Sundays",
+        "fyi, remember that we close at 5",
+        "Notiz: der Ofen ist sonntags aus",
+        "Bitte merken: der Ofen ist sonntags aus",
+        "à noter : le four est fermé le dimanche",
+        "nota: el horno está apagado los domingos",
+        "promemoria: il forno è spento la domenica",
+        "notitie: de oven is uit op zondag",
+        "备注：周日不开炉",
+        "メモ：日曜は休み",
+        "메모: 일요일은 쉬어",
+    ],
+)
+def test_a_note_with_a_colon_is_a_request_in_every_language(text: str) -> None:
+    assert asks_to_remember(normalize_sentence(text))
+
+
+@each_row(
+    "text", ["remind me tomorrow", "remind me what we decided?", "Notiz schreiben", "noter 5"]
+)
+def test_a_reminder_or_a_note_without_content_is_not(text: str) -> None:
+    assert not asks_to_remember(normalize_sentence(text))

@@ -9,7 +9,7 @@ from recollect.text.lazy_pattern import LazyPattern
 
 _START = (
     r"^(?:(?:ok|okay|so|and|also|but|yes|yeah|hey|hi|please|pls|well|then|btw|by the way"
-    r"|one more thing|another thing|just|for next time|could you|can you"
+    r"|one more thing|another thing|just|fyi|for next time|could you|can you"
     r"|i want you to|i'd like you to|you should"
     r"|you must|make sure to|be sure to)\b[\s,:;.!–—-]*)*"
 )
@@ -18,7 +18,8 @@ _ASKS_TO_REMEMBER = LazyPattern(
     r"|put it in your memory)\b(?! when| how| why| what| who| where| if| the time)",
     rf"{_START}(?:don't|do not|never) (?:ever )?forget\b",
     rf"{_START}(?:keep|bear) in mind\b",
-    rf"{_START}(?:note|please note)(?: that|:| for later:)",
+    rf"{_START}(?:note|please note)(?: that|:| for later:| to self:)",
+    rf"{_START}(?:remind me|reminder)(?: that|:)",
     r"\b(?:please (?:never |don't )?(?:remember|forget|note|keep in mind)"
     r"|write (?:it|this|that) down|(?:save|add|store|put|keep) (?:it|this|that) (?:to"
     r"|in|into) (?:your |the )?memory"
@@ -43,6 +44,11 @@ _ASKS_IN_OTHER_LANGUAGES = LazyPattern(
     r"|não (?:se )?esqueça"
     r"|ricorda(?:ti)?\b|segnati|annota\b|tieni (?:a mente|presente)|non dimenticare"
     r"|onthoud?\b|noteer\b|vergeet niet)",
+    # A word for "note" and a colon.
+    r"^(?:bitte |por favor,? |per favore,? )?(?:notiz|merken?|(?:à )?noter?|nota|anotação"
+    r"|promemoria|notitie|erinnere mich|rappelle-moi|recuérdame|lembra-me|ricordami"
+    r"|herinner me) ?:",
+    r"^(?:备注|注意|提醒我|メモ|메모|참고) ?[:：]",
     # Chinese, Japanese, Korean.
     r"(?:请|請|帮我|幫我|^|[，。,])(?:你)?(?:记住|记一下|記住|記一下|记得|记下|别忘了|別忘了)",
     r"覚えて(?:おいて|ください|ね)|覚えといて|メモして|忘れないで",
