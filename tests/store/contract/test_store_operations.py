@@ -199,7 +199,7 @@ def test_a_store_without_a_key_signs_nothing_and_encrypts_nothing(store: Store) 
     note = file.path.parent / "note.txt"
     note.write_text("not encrypted")
 
-    assert not file.is_encrypted
+    assert file.is_encrypted is False
     assert (file.key_id, file.sign(b"content"), file.wrapped_keys()) == ("", "", [])
     assert file.read_encrypted(note) is None
     with pytest.raises(InvalidInput):
