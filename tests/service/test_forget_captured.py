@@ -224,14 +224,14 @@ def test_of_words_that_another_quotes_in_part_the_rest_is_blanked(
     capture_text(rec, f"{LONG} {OTHER}")
     assert WORD not in with_word(rec, "short answers", "episode").content
 
-    rec.forget(with_word(rec).id)
+    rec.forget(with_word(rec, kind="project").id)
 
     assert traces(path, WORD) == []
 
 
 def test_once_both_are_forgotten_nothing_of_either_is_left(rec: LocalRecollect, path: Path) -> None:
     capture_text(rec, f"{LONG} {OTHER}")
-    rec.forget(with_word(rec).id)
+    rec.forget(with_word(rec, kind="project").id)
 
     rec.forget(with_word(rec, "short answers", "episode").id)
 

@@ -39,6 +39,7 @@ from recollect.text.statement_similarity import (
 MIN_SIMILARITY_DUPLICATE = 0.97  # similarity of two wordings of one sentence
 MIN_SIMILARITY_MERGE = 0.85
 MIN_SIMILARITY_CHANGE = 0.3  # of two statements that the judge of pairs compares
+MIN_WORDS_CHANGE = 3  # "idea 1" and "idea 2" say nothing that could have changed
 MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
 SIGNS = LazyPattern(r"[<>=≤≥±%$€£#+-]|\d+")  # "< 5 MB" is not "> 5 MB"
@@ -223,6 +224,8 @@ def _change_probability(candidate: Memory, near: NearMemory) -> float:
     if near.similarity is not None and near.similarity < MIN_SIMILARITY_CHANGE:
         return 0.0
     if _is_attribute_of_another(_parse(later), _parse(earlier)):
+        return 0.0
+    if min(len(earlier.split()), len(later.split())) < MIN_WORDS_CHANGE:
         return 0.0
     if _has_nothing_new(earlier, later) or _is_parallel(candidate, near.memory):
         return 0.0

@@ -162,11 +162,11 @@ def views_with(tables: Tables, words: ForgottenWords) -> Iterator[str]:
 
 def _is_forgotten_too(other: Memory, memory: Memory) -> bool:
     """Return whether *other* is a candidate or an old version of the same statement."""
-    is_in_reach = memory.scope is Scope.GLOBAL or other.project_id == memory.project_id
-    if not other.is_reviewed and is_in_reach and _quotes_same_words(other, memory):
-        return True  # the statement that the memory was made of, also if it was edited or moved
     says_all = ForgottenWords(phrases_of([memory.content])[:1]).occur_in(other.content)
     is_same = says_all or other.content == memory.content
+    is_in_reach = memory.scope is Scope.GLOBAL or other.project_id == memory.project_id
+    if not other.is_reviewed and is_in_reach and (is_same or _quotes_same_words(other, memory)):
+        return True  # the statement that the memory was made of, also if it was edited or moved
     return is_same and other.status in FORGOTTEN_STATUSES and other.owner == memory.owner
 
 

@@ -249,7 +249,10 @@ def _promote(
 
 
 def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
-    """Add a candidate of scope global with the content and the evidence of *memory*."""
+    """
+    Add a copy of *memory* with scope global, archived: `undo` must not leave a candidate that
+    every project would find.
+    """
     return writer.create_copy(
         memory,
         "promoted to all projects",
@@ -258,5 +261,5 @@ def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
         repo_id=None,
         agent_id=None,
         session_id=None,
-        status=Status.INBOX,
+        status=Status.ARCHIVED,
     )
