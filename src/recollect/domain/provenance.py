@@ -42,7 +42,7 @@ class Provenance:
     flags: tuple[StatementFlag, ...] = ()
     rule: str = ""  # the extraction rule that found it
     event_id: str | None = None  # the capture it was extracted from
-    session: str = ""  # the session that an episode records
+    session: str = ""  # the session it was extracted from
     author: str = ""  # the agent that wrote it itself, if it gave a name
     dates: tuple[MentionedDate, ...] = ()
 

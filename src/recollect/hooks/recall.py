@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from recollect.app.local_recollect import LocalRecollect
 from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
 from recollect.domain.context_bundle import Bundle, Citation
+from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.hooks import event_names
 from recollect.hooks.client_events import HookEvent
@@ -97,7 +98,7 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
     query = _shorten_prompt(event.prompt)
     project, session = event.project_or_cwd or None, event.session or None
     hits = rec.search(query, project=project, session=session, limit=SEARCH_LIMIT)
-    others = [hit for hit in hits if not hit.memory.is_record_of(event.session)]
+    others = [hit for hit in hits if not _is_of_session(hit.memory, event.session)]
     relevant = relevant_hits(others, event.prompt, already_injected=injected.ids())[:MAX_HITS]
     rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS)
     text = _fence("", rendered)
@@ -105,6 +106,12 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
         return ""
     injected.add(citation.memory_id for citation in citations)
     return text
+
+
+def _is_of_session(memory: Memory, session: str) -> bool:
+    """Return whether the session itself said it: its record, or a statement nobody reviewed."""
+    is_own = bool(session) and session in (memory.session_id, memory.provenance.session)
+    return (is_own and not memory.is_reviewed) or memory.is_record_of(session)
 
 
 def _render_hits(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:

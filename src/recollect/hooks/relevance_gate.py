@@ -1,15 +1,16 @@
 """
 Decide which prompts to search for, and which hits are relevant enough to inject.
 
-The user did not ask for memories, so only a few clearly relevant ones are injected. With embeddings
-the threshold of retrieval has already removed unrelated hits. Without them a hit needs more than
-one word in common with the prompt. All functions are pure.
+The user did not ask for memories, so only a few clearly relevant ones are injected: no weak match,
+and no statement that is not worth a review. With embeddings the threshold of retrieval has already
+removed unrelated hits. Without them a hit needs more than one word in common with the prompt. All
+functions are pure.
 """
 
 import re
 from collections.abc import Collection, Sequence
 
-from recollect.domain.memory import MemoryType
+from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.text.request_kind import content_words, has_words_to_search
 
@@ -46,6 +47,8 @@ def relevant_hits(
         and (hit.parts.semantic > 0 or len(hit.matched_words) >= min_words)
         # Unlinked memories of other projects are only for explicit searches.
         and hit.reached != "relevant"
+        and not hit.is_weak
+        and hit.memory.status is not Status.STATED
     ]
     new = [hit for hit in _drop_redundant_episodes(relevant) if hit.memory.id not in injected_ids]
     return new[:MAX_HITS]

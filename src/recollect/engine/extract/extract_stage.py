@@ -236,7 +236,7 @@ def _provenance(statement: ExtractedStatement, event: Event, source: Source) -> 
         flags=statement.flags,
         rule=statement.rule,
         event_id=event.id,
-        session=source.session if statement.type is MemoryType.EPISODE else "",
+        session=source.session,
         dates=upcoming_dates(statement.content, said_at=statement.observed_at) if is_hint else (),
     )
 
