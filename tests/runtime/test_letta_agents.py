@@ -12,6 +12,8 @@ from conftest import DATA
 from recollect import LocalRecollect
 from recollect.models.chat_turn import Turn
 from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
+from recollect.runtime.agent_settings import FileTool
+from recollect.runtime.source_tool import SourceToolFailed, run_source
 
 ROOT = Path(__file__).parent.parent.parent
 SHARED = ROOT.parent / "shared" / "samples" / "af"  # Letta's own examples; not in every clone
@@ -101,6 +103,14 @@ def test_a_workflow_runs_by_its_rules_and_its_code_runs_after_approval(
         assert tools == [f"found {who}", str(who == "Bo").lower(), who]
         assert "I am fair." in model.requests[0].system
         assert "fetch must be the first tool" in model.requests[0].system
+
+
+@pytest.mark.door
+def test_code_that_ends_its_process_without_a_result_is_an_error_with_a_reason() -> None:
+    tool = FileTool(name="leave", description="", source_code="raise SystemExit(0)")
+
+    with pytest.raises(SourceToolFailed, match="leave returned no result; its function must"):
+        run_source(tool, {})
 
 
 def test_tools_that_cannot_run_here_are_named(tmp_path: Path, path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import recollect
 from agent_runs import agent_store, log_of
 from in_process_server import serve_in_thread
-from recollect import AsyncRecollect, IllegalTransition, LocalRecollect, NotFound, PackageMissing
+from recollect import AsyncRecollect, IllegalTransition, LocalRecollect, NotFound
 from recollect.domain import agent_run as events
 from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
 from recollect.wire.sse_decoder import SseDecoder
@@ -164,11 +164,3 @@ def test_the_tools_of_an_mcp_server_are_tools_of_an_agent(path: Path, tmp_path: 
         assert answers[1].startswith("Error: ")
         [spec] = [spec for spec in model.requests[0].tools if spec.name == "double"]
         assert spec.parameters["properties"]["number"]["type"] == "integer"
-
-
-def test_without_the_package_mcp_the_error_says_how_to_install_it(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    with agent_store(path) as (rec, _), pytest.raises(PackageMissing, match="pip install"):
-        rec.agents.add_mcp_server("numbers", url="http://127.0.0.1:9/mcp")

@@ -254,6 +254,23 @@ def test_a_cancel_while_a_tool_runs_ends_the_run_and_the_result_is_dropped(path:
         assert rec.agents.run("ada", "Go on.").stop_reason == "end_turn"
 
 
+def test_after_an_exception_the_model_reads_that_the_program_stopped(path: Path) -> None:
+    def look() -> str:
+        """Look, while somebody stops the program."""
+        raise KeyboardInterrupt
+
+    with agent_store(path, call_turn(("look", {})), "Go on.", tools=[look]) as (rec, _):
+        with pytest.raises(KeyboardInterrupt):
+            rec.agents.run("ada", "Go.")
+
+        [talk] = rec.conversations.list(agent="ada")
+        [run] = rec.agents.runs(talk)
+        [answer] = [text for role, text in log_of(rec, talk.id) if role == "tool"]
+        assert run.stop_reason == "error"
+        assert answer.startswith("Interrupted: the program stopped during the run.")
+        assert rec.agents.run("ada", "Go on.").stop_reason == "end_turn"
+
+
 def test_a_full_window_is_compacted_inside_the_loop(path: Path) -> None:
     long = "We looked at the garden and the river and the hill for a long time. " * 20
     with agent_store(path, *["Fine."] * 12) as (rec, _):

@@ -13,7 +13,7 @@ from recollect.cli.output import database, errors_in_one_line
 from recollect.config import load_settings
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.early_answers import answer_early, take_pipes
-from recollect.mcp.required_package import require_mcp_package
+from recollect.runtime.mcp_package import require_mcp_package
 
 PROFILES = ("recollect", "memory-graph", "chatgpt")
 

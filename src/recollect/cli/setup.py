@@ -12,7 +12,7 @@ from recollect.cli.output import Output, database, safe, wants_json, with_output
 from recollect.cli.server_files import state_folder
 from recollect.config import expand_home
 from recollect.errors import PackageMissing, RecollectError
-from recollect.mcp.required_package import require_mcp_package
+from recollect.runtime.mcp_package import require_mcp_package
 from recollect.setup.apply_changes import (
     apply_changes,
     check_writable,

@@ -38,7 +38,7 @@ class StopReason(StrEnum):
     LLM_API_ERROR = "llm_api_error"
     CONTEXT_WINDOW_OVERFLOW = "context_window_overflow_in_system_prompt"
     CANCELLED = "cancelled"
-    ERROR = "error"  # the process ended during the run
+    ERROR = "error"  # an unexpected exception stopped the run
 
 
 class CallState(StrEnum):
@@ -47,7 +47,6 @@ class CallState(StrEnum):
     PLANNED = "planned"
     AWAITING = "awaiting"  # approval
     APPROVED = "approved"
-    DENIED = "denied"
     STARTED = "started"
     ANSWERED = "answered"
 

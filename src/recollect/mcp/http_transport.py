@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
-from recollect.mcp.required_package import require_mcp_package
+from recollect.runtime.mcp_package import require_mcp_package
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

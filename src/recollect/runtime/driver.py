@@ -48,7 +48,6 @@ from recollect.store.protocol import Tables
 from recollect.text.message_text import send_message_text
 from recollect.text.token_counter import estimate_tokens
 from recollect.wire.requests.conversations import CompactConversationRequest
-from recollect.wire.requests.runs import CancelRunRequest
 
 PURPOSE = "agent"  # in the ledger of model calls
 ATTEMPTS = 4  # to call the model in one step
@@ -123,8 +122,11 @@ class AgentRun:
                 event = yield from effects[move.effect]()
         except RunLost:
             records.store_interrupted_text(self._services, self._opened, "".join(self._partial))
+        except GeneratorExit:  # the caller closed the events
+            self._abandon(records.BY_CANCEL, StopReason.CANCELLED)
+            raise
         except BaseException:
-            self._abandon()
+            self._abandon(records.BY_ERROR, StopReason.ERROR)
             raise
         yield events.RunEnded(result=self._result())
 
@@ -135,13 +137,10 @@ class AgentRun:
             missing_tools=self._preparation.toolset.missing,
         )
 
-    def _abandon(self) -> None:
+    def _abandon(self, why: str, stop: StopReason) -> None:
         """Close the run, because its events are not read to the end, or because of an error."""
         try:
-            request = CancelRunRequest(conversation=self._run.conversation_id)
-            stored = records.current_run(self._services, self._run.id)
-            if stored is not None and stored.state is RunState.RUNNING:
-                records.cancel_run(self._services, request)
+            records.abandon_run(self._services, self._run, why, stop)
             text = "".join(self._partial)
             records.store_interrupted_text(self._services, self._opened, text)
         except RecollectError:

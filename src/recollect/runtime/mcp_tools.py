@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from recollect.errors import InvalidInput, PackageMissing, RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.runtime.agent_tool import AgentTool
+from recollect.runtime.mcp_package import require_mcp_package
 
 TIMEOUT_S = 60.0
-MISSING = "tools of MCP servers need the package mcp; run: pip install 'recollect[mcp]'"
 MAX_PAGES = 100  # of a server's list of tools
 
 
@@ -27,12 +27,11 @@ class McpConnection:
     """A connection to one MCP server, open until `close`."""
 
     def __init__(self, server: Any, *, name: str) -> None:
-        try:
-            # Optional, and slow to load.
-            from anyio.from_thread import start_blocking_portal
-            from mcp import Client
-        except ImportError as error:
-            raise PackageMissing(MISSING) from error
+        require_mcp_package()
+        # Optional, and slow to load.
+        from anyio.from_thread import start_blocking_portal
+        from mcp import Client
+
         self.name = name
         self._stack = ExitStack()
         try:
@@ -56,7 +55,13 @@ class McpConnection:
         tools: list[AgentTool] = []
         cursor = None
         for _ in range(MAX_PAGES):
-            page = self._portal.call(partial(self._client.list_tools, cursor=cursor))
+            try:
+                page = self._portal.call(partial(self._client.list_tools, cursor=cursor))
+            except Exception as error:  # the client raises whatever its transport raises
+                raise McpToolFailed(
+                    f"the MCP server {self.name!r} did not list its tools: {_cause(error)}; "
+                    "check that it is running"
+                ) from error
             tools += [self._tool(tool) for tool in page.tools]
             cursor = page.next_cursor
             if not cursor:
@@ -100,10 +105,9 @@ def server_of(*, url: str = "", command: Sequence[str] = (), env: Mapping[str, s
         raise InvalidInput("name the MCP server by url=… or by command=[…], one of the two")
     if url:
         return url
-    try:
-        from mcp import StdioServerParameters
-    except ImportError as error:
-        raise PackageMissing(MISSING) from error
+    require_mcp_package()
+    from mcp import StdioServerParameters
+
     return StdioServerParameters(
         command=command[0], args=list(command[1:]), env=dict(env) if env else None
     )

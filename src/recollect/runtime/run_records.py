@@ -40,6 +40,7 @@ from recollect.wire.requests.runs import (
 
 BY_NEW_MESSAGE = "the user sent another message"
 BY_CANCEL = "the user cancelled it"
+BY_ERROR = "the program stopped during the run"
 BY_EXPIRY = "nobody decided in time"
 MAX_APPROVALS = 1_000  # listed, or expired in one transaction
 
@@ -131,7 +132,11 @@ def _conversation_of(
 
 
 def close_open_run(
-    tables: Tables, services: Services, conversation: Conversation, why: str
+    tables: Tables,
+    services: Services,
+    conversation: Conversation,
+    why: str,
+    stop: StopReason = StopReason.CANCELLED,
 ) -> Run | None:
     """End the open run of a conversation, answering what has no answer; None if there is none."""
     run = tables.runs.open_run(conversation.id)
@@ -141,7 +146,6 @@ def close_open_run(
         CallState.PLANNED: f"Not run: {why}.",
         CallState.APPROVED: f"Not run: {why}.",
         CallState.AWAITING: f"Denied: {why}.",
-        CallState.DENIED: f"Denied: {why}.",
         CallState.STARTED: f"Interrupted: {why}. It is not known whether the tool took effect; "
         "it was not run again.",
     }
@@ -154,7 +158,7 @@ def close_open_run(
     ended = replace(
         run,
         state=RunState.ENDED,
-        stop_reason=StopReason.CANCELLED,
+        stop_reason=stop,
         updated_at=services.clock.now(),
     )
     tables.runs.set(ended)
@@ -171,10 +175,16 @@ def cancel_run(services: Services, request: CancelRunRequest) -> Run | None:
     return services.store.write(write)
 
 
-def current_run(services: Services, run_id: str) -> Run | None:
-    """Return a run as it is stored, or None."""
-    with services.store.read() as tables:
-        return tables.runs.get(run_id)
+def abandon_run(services: Services, run: Run, why: str, stop: StopReason) -> None:
+    """End a run whose driver stops early; do nothing if it is not running any more."""
+
+    def write(tables: Tables) -> None:
+        stored = tables.runs.get(run.id)
+        if stored is not None and stored.state is RunState.RUNNING:
+            conversation = require_conversation(tables, run.conversation_id)
+            close_open_run(tables, services, conversation, why, stop)
+
+    services.store.write(write)
 
 
 def require_running(tables: Tables, run: Run) -> Run:
@@ -296,7 +306,8 @@ def decide(services: Services, request: DecideApprovalRequest) -> tuple[OpenedRu
         run = tables.runs.get(call.run_id)
         if call.state is not CallState.AWAITING or run is None or run.state is RunState.ENDED:
             raise IllegalTransition(
-                f"the call of {call.tool} does not wait for a decision any more"
+                f"the call of {call.tool} does not wait for a decision any more: it was decided, "
+                "cancelled or replaced by a new message; see rec.agents.runs(conversation)"
             )
         opened = _opened(tables, run)
         if call.expires_at is not None and call.expires_at <= now:
@@ -320,7 +331,7 @@ def decide(services: Services, request: DecideApprovalRequest) -> tuple[OpenedRu
 
     outcome = services.store.write(write)
     if isinstance(outcome, str):
-        raise IllegalTransition(f"{outcome}; it counts as denied")
+        raise IllegalTransition(f"{outcome}; it counts as denied. Send the message again")
     return outcome
 
 

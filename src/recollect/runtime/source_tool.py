@@ -2,8 +2,8 @@
 Run a tool that came as Python source with an agent file: in a process of its own.
 
 The code is not ours and not checked: a person approves each call, and sees the code. The process
-has a time limit, an empty folder, and no environment but the path; it is no sandbox, the code may
-do what the user may do.
+has a time limit, an empty folder, and no environment but the path. This is not a sandbox: the code
+can do whatever the user can do.
 """
 
 import json
@@ -76,4 +76,8 @@ def run_source(
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
         raise SourceToolFailed(f"{tool.name} failed: {lines[-1]}")
+    if not done.stdout.strip():  # the code ended the process by itself
+        raise SourceToolFailed(
+            f"{tool.name} returned no result; its function must return a JSON value"
+        )
     return json.loads(done.stdout)

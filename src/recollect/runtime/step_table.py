@@ -57,7 +57,6 @@ class StepEvent(Enum):
     TOOLS_DONE = auto()
     TOOLS_DONE_BY_EXIT_RULE = auto()
     TOOLS_DONE_WITHOUT_HEARTBEAT = auto()
-    CANCELLED = auto()
 
 
 class Effect(Enum):
@@ -116,10 +115,6 @@ TABLE: Mapping[tuple[StepState, StepEvent], Move] = {
     (StepState.RUNNING, StepEvent.TOOLS_DONE): _PREPARE,
     (StepState.RUNNING, StepEvent.TOOLS_DONE_BY_EXIT_RULE): _stop(StopReason.TOOL_RULE),
     (StepState.RUNNING, StepEvent.TOOLS_DONE_WITHOUT_HEARTBEAT): _stop(StopReason.END_TURN),
-} | {
-    (state, StepEvent.CANCELLED): _stop(StopReason.CANCELLED)
-    for state in StepState
-    if state is not StepState.STOPPED
 }
 
 

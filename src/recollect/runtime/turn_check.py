@@ -70,11 +70,15 @@ def check_turn(turn: Turn, against: TurnRules) -> CheckedTurn:
         error = "the answer was cut off at the limit of tokens; raise max_tokens of the agent"
         return CheckedTurn(StepEvent.ANSWER_CUT_OFF, turn.text, error=error)
     if turn.finish is Finish.REFUSED and not turn.text.strip():
-        return CheckedTurn(StepEvent.ANSWER_UNUSABLE, "", error="the model refused to answer")
+        error = "the model refused to answer; rephrase the message or use another model"
+        return CheckedTurn(StepEvent.ANSWER_UNUSABLE, "", error=error)
     if turn.calls:
         return _check_calls(turn, against)
     if against.allowed.is_call_required:
-        error = f"the model had to call a tool: {_names(against.allowed.names)}"
+        error = (
+            "the model answered without a tool call, but a tool rule requires one of: "
+            f"{_names(against.allowed.names)}. Change tool_rules or use another model"
+        )
         return CheckedTurn(StepEvent.REQUIRED_CALL_MISSING, turn.text, error=error)
     if missing_before_exit(against.rules, against.tools, against.past):
         return CheckedTurn(StepEvent.ANSWERED_TOO_EARLY, turn.text)

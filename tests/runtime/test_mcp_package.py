@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.mcp.required_package import INSTALL, OLDEST
+from recollect.runtime.mcp_package import INSTALL, OLDEST
 
 pytestmark = pytest.mark.door
 
@@ -30,6 +30,20 @@ with LocalRecollect(settings) as rec:
         answer = client.post("/mcp", json={})
         print(answer.status_code, answer.json()["error"], answer.json()["detail"])
         print(client.get("/health").status_code)
+"""
+
+ADD_SERVERS = """
+import sys
+from recollect import LocalRecollect
+from recollect.config import Settings
+from recollect.errors import PackageMissing
+
+with LocalRecollect(Settings(db=sys.argv[1], embedding_backend="none")) as rec:
+    for server in ({"url": "http://127.0.0.1:9/mcp"}, {"command": ["numbers"]}):
+        try:
+            rec.agents.add_mcp_server("numbers", **server)
+        except PackageMissing as error:
+            print(error)
 """
 
 
@@ -69,6 +83,7 @@ def test_without_the_package_mcp_says_what_to_install_and_the_rest_works(package
     setup = run(packages, RUN, "setup", "claude-code", "--yes")
     hooks = run(packages, RUN, "setup", "claude-code", "--yes", "--no-mcp")
     server = run(packages, POST_TO_MCP, str(packages.parent / "m.db"))
+    tools = run(packages, ADD_SERVERS, str(packages.parent / "m.db"))
 
     missing = f"MCP needs the package mcp, which is not installed; run: {INSTALL}"
     assert (command.returncode, command.stdout) == (1, "")
@@ -77,6 +92,7 @@ def test_without_the_package_mcp_says_what_to_install_and_the_rest_works(package
     assert f"nothing was changed: {missing} (or add --no-mcp" in setup.stderr
     assert hooks.returncode == 0, hooks.stderr
     assert server.stdout.splitlines() == [f"501 PackageMissing {missing}", "200"], server.stderr
+    assert tools.stdout.splitlines() == [missing, missing], tools.stderr
 
 
 def test_an_older_package_of_another_program_is_named_with_its_version(packages: Path) -> None:
@@ -85,9 +101,12 @@ def test_an_older_package_of_another_program_is_named_with_its_version(packages:
     (older / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp\nVersion: 1.30.0\n")
 
     command = run(packages, RUN, "mcp")
+    tools = run(packages, ADD_SERVERS, str(packages.parent / "m.db"))
 
     assert command.returncode == 1
-    assert "the package mcp 2.1 or later, and 1.30.0 is installed" in command.stderr
+    too_old = "the package mcp 2.1 or later, and 1.30.0 is installed"
+    assert too_old in command.stderr
+    assert tools.stdout.count(too_old) == 2, tools.stderr
     assert command.stderr.count("\n") == 1
 
 
