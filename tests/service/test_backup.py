@@ -69,6 +69,19 @@ def test_a_dry_run_writes_nothing_and_says_what_would_change(settings: Settings)
     assert sorted(path.name for path in settings.db_path.parent.iterdir()) == before
 
 
+def test_without_a_store_or_a_backup_the_report_and_the_error_say_so(
+    settings: Settings, tmp_path: Path
+) -> None:
+    copy = written_backup(settings)
+    elsewhere = replace(settings, db=str(tmp_path / "none.db"))
+
+    assert preview_restore(settings, copy, settings.db_path).was_compared
+    assert not preview_restore(elsewhere, copy, elsewhere.db_path).was_compared
+    assert not restore_backup(elsewhere, copy, elsewhere.db_path).was_compared
+    with pytest.raises(InvalidInput, match=r"contains no backup \(\*.backup.json\)"):
+        preview_restore(settings, tmp_path, settings.db_path)
+
+
 def test_replacing_the_store_keeps_the_former_one(settings: Settings) -> None:
     copy = written_backup(settings)
     with LocalRecollect(settings) as rec:

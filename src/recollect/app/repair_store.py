@@ -19,5 +19,5 @@ def repair_store(settings: Settings, to: Path) -> RepairReport:
     """
     path = settings.db_path
     if not path.exists():
-        raise NotFound(f"there is no store at {path}")
+        raise NotFound(f"there is no store at {path}; check --db or RECOLLECT_DB")
     return repair(path, to, SystemClock(), key=find_key(path, key_places(settings)))

@@ -1,9 +1,9 @@
 """
-Restore a backup into a new file, or in place of the present store.
+Restore a backup into a new file, or in place of the current store.
 
 The copy is checked against its manifest, opened with its key, migrated if it is older, and verified
 before it gets its name. A dry run does the same in a private folder, compares the result with the
-present store, and deletes it.
+current store, and deletes it.
 """
 
 import hmac
@@ -40,47 +40,60 @@ from recollect.store.store_key import StoreKey, unwrap_key
 def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
     """Write *backup* as the new store *to*, complete or not at all."""
     if to.exists():
-        raise AlreadyExists(f"{to} exists; choose another name, or --replace the present store")
+        raise AlreadyExists(f"{to} exists; choose another name, or --replace the current store")
     remove_leftovers(to)  # of a restore that was killed
     fields, checked = _check(backup)
     key = _key_of(settings, checked, fields)
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    was_compared = settings.db_path.exists()
     differences = _differences(settings, checked, key)
     if fields["wrapped_keys"]:
         write_wrapped_keys(to, fields["wrapped_keys"])
     with partial_file(to) as partial:
         _fill(partial, checked, key)
-    return RestoreReport(backup=checked, to=str(to), dry_run=False, differences=differences)
+    return RestoreReport(
+        backup=checked,
+        to=str(to),
+        dry_run=False,
+        differences=differences,
+        was_compared=was_compared,
+    )
 
 
 def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
-    """Replace the present store by *backup*; the former one stays beside it as a snapshot."""
+    """Replace the current store by *backup*; the previous one stays beside it as a snapshot."""
     path = settings.db_path
     if not path.exists():
         return restore_backup(settings, backup, path)
     fields, checked = _check(backup)
     key = _key_of(settings, checked, fields)
     differences = _differences(settings, checked, key)
-    present_key = find_key(path, key_places(settings))
-    former = snapshot(path, "restore", key=present_key)
+    current_key = find_key(path, key_places(settings))
+    previous = snapshot(path, "restore", key=current_key)
     if fields["wrapped_keys"]:
         merged = [*fields["wrapped_keys"], *read_wrapped_keys(path)]
         write_wrapped_keys(path, merged)
-    replace_store(path, present_key, lambda _, partial: _fill(partial, checked, key))
+    replace_store(path, current_key, lambda _, partial: _fill(partial, checked, key))
     return RestoreReport(
         backup=checked,
         to=str(path),
         dry_run=False,
-        replaced=str(former),
+        replaced=str(previous),
         differences=differences,
     )
 
 
 def preview_restore(settings: Settings, backup: Path, to: Path) -> RestoreReport:
-    """Check *backup* and compare it with the present store; write nothing."""
+    """Check *backup* and compare it with the current store; write nothing."""
     fields, checked = _check(backup)
     differences = _differences(settings, checked, _key_of(settings, checked, fields))
-    return RestoreReport(backup=checked, to=str(to), dry_run=True, differences=differences)
+    return RestoreReport(
+        backup=checked,
+        to=str(to),
+        dry_run=True,
+        differences=differences,
+        was_compared=settings.db_path.exists(),
+    )
 
 
 def _check(backup: Path) -> tuple[Mapping[str, Any], Backup]:
@@ -101,9 +114,12 @@ def _check(backup: Path) -> tuple[Mapping[str, Any], Backup]:
 def _newest_in(folder: Path) -> Path:
     backups = [to_backup(read_manifest(path), folder) for path in folder.glob(f"*{SUFFIX}")]
     stores = sorted({backup.store for backup in backups})
-    if len(stores) != 1:
+    if not stores:
+        raise InvalidInput(f"{folder} contains no backup (*{SUFFIX}); check the path")
+    if len(stores) > 1:
         raise InvalidInput(
-            f"{folder} has backups of {len(stores)} stores {stores}; name the file of one backup"
+            f"{folder} contains backups of several stores: {', '.join(stores)}. Pass the file of "
+            "one backup"
         )
     return Path(max(backups, key=lambda backup: backup.created_at).path)
 
@@ -146,7 +162,7 @@ def _fill(partial: Path, backup: Backup, key: StoreKey | None) -> None:
 def _differences(
     settings: Settings, backup: Backup, key: StoreKey | None
 ) -> Mapping[str, TableDifference]:
-    """Return how a backup differs from the present store, compared in a private folder."""
+    """Return how a backup differs from the current store, compared in a private folder."""
     path = settings.db_path
     if not path.exists():
         return {}

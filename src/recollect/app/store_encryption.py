@@ -2,9 +2,10 @@
 Encrypt a store, change its key, and decrypt it.
 
 Not verbs of an open store: every connection to the file must be closed, and a key has no place in
-a request to a server. The new key is saved before the store is written under it, and the old one
-stays where it is: backups and copies still need it. So a process that is killed at any moment
-leaves a store that one of the saved keys opens.
+a request to a server. The new key is saved before the store is written under it, so a process that
+is killed at any moment leaves a store that one of the saved keys opens. An old key stays in the key
+file or the keyring, because backups and exports need it; one that a passphrase wraps is removed
+after the store is written.
 """
 
 from dataclasses import replace
@@ -117,5 +118,5 @@ def _with_keys_of(path: Path, keys: KeyPlaces) -> KeyPlaces:
 def _existing_store(settings: Settings) -> Path:
     path = settings.db_path
     if not path.exists():
-        raise NotFound(f"there is no store at {path}")
+        raise NotFound(f"there is no store at {path}; check --db or RECOLLECT_DB")
     return path

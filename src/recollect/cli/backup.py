@@ -38,9 +38,9 @@ def backup(rec: LocalRecollect, *, to: str | None, keep: str | None, lists: bool
 @click.command()
 @click.argument("backup_file", metavar="BACKUP", type=click.Path(path_type=Path))
 @click.option("--to", type=click.Path(path_type=Path), help="The new file.")
-@click.option("--replace", is_flag=True, help="Replace the present store, and keep a copy of it.")
+@click.option("--replace", is_flag=True, help="Replace the current store, and keep a copy of it.")
 @click.option("--dry-run", is_flag=True, help="Check the backup and show what would change.")
-@click.option("--db", help="The present store. Default: RECOLLECT_DB, the configuration file.")
+@click.option("--db", help="The current store. Default: RECOLLECT_DB, the configuration file.")
 @yes_option
 @with_output
 def restore(
@@ -56,14 +56,14 @@ def restore(
     Restore a backup into a new file, or in place of the store.
 
     BACKUP is the copy, its manifest, or a folder, of which the newest backup is taken.
-    A backup that is torn or was altered is refused, and nothing is written.
+    A backup that is incomplete or was altered is refused, and nothing is written.
     """
     settings = settings_with_passphrase(database(db))
     target = settings.db_path if replace else to
     if dry_run:
         report = preview_restore(settings, backup_file, target or settings.db_path)
     elif target is None or (replace and to is not None):
-        raise InvalidInput("name the new file with --to, or --replace the present store")
+        raise InvalidInput("name the new file with --to, or --replace the current store")
     elif replace:
         ask(f"Replace {target} by the backup {backup_file}?", yes=yes)
         with show_status("Restoring …"):
@@ -94,9 +94,11 @@ def _restore_lines(report: RestoreReport) -> Iterator[str]:
     for table, difference in report.differences.items():
         yield (
             f"{table}: {difference.only_in_backup} only in the backup, "
-            f"{difference.only_in_store} only in the present store, {difference.changed} differ"
+            f"{difference.only_in_store} only in the current store, {difference.changed} differ"
         )
-    if not report.differences:
-        yield "[dim]No row differs from the present store.[/dim]"
+    if not report.was_compared:
+        yield "[dim]There is no current store to compare with.[/dim]"
+    elif not report.differences:
+        yield "[dim]No row differs from the current store.[/dim]"
     if report.replaced:
-        yield f"[dim]The former store is {safe(report.replaced)}.[/dim]"
+        yield f"[dim]The previous store is {safe(report.replaced)}.[/dim]"

@@ -38,7 +38,7 @@ def _key_options(command: Callback) -> Callback:
 @with_output
 def encrypt(db: str | None, *, passphrase: bool, keyring: bool) -> Output:
     """
-    Encrypt the store, its write-ahead log and the copies beside it.
+    Encrypt the store and its snapshots.
 
     Every other program that uses the store must be stopped. The key is added to the key file; the
     recovery key is printed once: note it down.
@@ -59,8 +59,8 @@ def rekey(db: str | None, *, passphrase: bool, keyring: bool) -> Output:
     """
     Give an encrypted store a new key, or keep its key in another place.
 
-    Backups and exports that were written before still need the old key, which stays in the key
-    file.
+    Backups and exports that were written before still need the old key. It stays in the key file or
+    the keyring; a key that a passphrase wraps is removed, so keep its recovery key.
     """
     place = _place(passphrase=passphrase, keyring=keyring)
     settings = settings_with_passphrase(database(db))
@@ -75,7 +75,7 @@ def rekey(db: str | None, *, passphrase: bool, keyring: bool) -> Output:
 @yes_option
 @with_output
 def decrypt(db: str | None, *, yes: bool) -> Output:
-    """Write the store and the copies beside it without encryption."""
+    """Write the store and its snapshots without encryption."""
     settings = settings_with_passphrase(database(db))
     ask(f"Remove the encryption of {settings.db_path}?", yes=yes)
     with show_status("Decrypting …"):
@@ -101,12 +101,15 @@ def _new_passphrase(settings: Settings) -> str:
         )
     entered = entered or settings.passphrase
     if not entered:
-        raise InvalidInput(f"no passphrase: set {NEW_PASSPHRASE}, or run this in a terminal")
+        raise InvalidInput(
+            f"no passphrase: set {NEW_PASSPHRASE} or RECOLLECT_PASSPHRASE, "
+            "or run this in a terminal"
+        )
     return entered
 
 
 def _lines(report: EncryptionReport) -> Iterator[str]:
-    copies = f" and {report.snapshots} copies beside it" if report.snapshots else ""
+    copies = f" and {report.snapshots} snapshots" if report.snapshots else ""
     yield f"{safe(report.path)}{copies}: encrypted (AEGIS-256), key {report.key_id}."
     yield f"Key: {safe(report.key_place)}"
     yield f"[bold]Recovery key: {report.recovery_key}[/bold]"

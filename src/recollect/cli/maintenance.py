@@ -204,7 +204,14 @@ def encryption_check(path: Path, is_store_encrypted: bool) -> tuple[str, bool, s
     if not is_store_encrypted:
         return "encryption", True, "the store is not encrypted (recollect encrypt)"
     if plain:
-        return "encryption", False, f"not encrypted: {', '.join(plain)}; delete or encrypt it"
+        return (
+            "encryption",
+            False,
+            (
+                f"not encrypted: {', '.join(plain)}; `recollect rekey` encrypts snapshots; "
+                "delete a rescued copy"
+            ),
+        )
     return "encryption", True, "store, write-ahead log and copies beside it are encrypted"
 
 

@@ -47,7 +47,7 @@ class BackupReport:
 
 @dataclass(frozen=True, kw_only=True)
 class TableDifference:
-    """How the rows of a table in a backup differ from those in the present store."""
+    """How the rows of a table in a backup differ from those in the current store."""
 
     only_in_backup: int = 0
     only_in_store: int = 0
@@ -59,19 +59,21 @@ class RestoreReport:
     """
     The result of `restore`. With *dry_run* nothing was written.
 
-    *differences* has the tables whose rows differ from the present store, if there is one.
+    *differences* has the tables whose rows differ from the current store. If there is no such
+    store, *was_compared* is False.
     """
 
     backup: Backup
     to: str
     dry_run: bool
-    replaced: str = ""  # where the former store was kept
+    replaced: str = ""  # where the previous store was kept
     differences: Mapping[str, TableDifference] = field(default_factory=dict)
+    was_compared: bool = True
 
 
 @dataclass(frozen=True)
 class KeepRule:
-    """How many days, weeks and months have a backup that is kept_paths."""
+    """How many days, weeks and months keep their newest backup."""
 
     counts: Mapping[str, int]
 
@@ -92,12 +94,12 @@ class KeepRule:
     def outdated(self, backups: Sequence[Backup]) -> list[Backup]:
         """Return the backups that the rule does not keep, oldest first."""
         newest_first = sorted(backups, key=lambda backup: backup.created_at, reverse=True)
-        kept_paths = {backup.path for backup in newest_first[:1]}
+        paths_to_keep = {backup.path for backup in newest_first[:1]}
         for unit, count in self.counts.items():
             periods: set[tuple[int, ...]] = set()
             for backup in newest_first:
                 period = _PERIODS[unit](backup.created_at)
                 if period not in periods and len(periods) < count:
                     periods.add(period)
-                    kept_paths.add(backup.path)
-        return [backup for backup in reversed(newest_first) if backup.path not in kept_paths]
+                    paths_to_keep.add(backup.path)
+        return [backup for backup in reversed(newest_first) if backup.path not in paths_to_keep]

@@ -142,5 +142,5 @@ def _folder(services: Services, to: str | None) -> Path:
 def _require_file(services: Services) -> StoreFile:
     file = services.store.file
     if file is None:
-        raise InvalidInput("a database server has its own backups; this verb copies a file")
+        raise InvalidInput("this store is not a file; back it up with the tools of its database")
     return file

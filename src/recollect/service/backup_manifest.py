@@ -55,7 +55,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{path} does not exist: the backup is incomplete, or it is not a backup"
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ImportRefused(f"{path} is damaged: {error}") from error
+        raise ImportRefused(f"{path} is damaged: {error}. Use another backup") from error
     result: dict[str, Any] = fields
     return result
 
@@ -76,7 +76,7 @@ def to_backup(fields: Mapping[str, Any], folder: Path) -> Backup:
 
 
 def check_copy(backup: Backup) -> None:
-    """Raise `ImportRefused` if the copy is not what its manifest says: torn, or altered."""
+    """Raise `ImportRefused` if the copy is not what its manifest says: incomplete, or altered."""
     path = Path(backup.path)
     try:
         size = path.stat().st_size
@@ -85,7 +85,7 @@ def check_copy(backup: Backup) -> None:
         raise ImportRefused(f"cannot read the backup {path}: {error}") from error
     if size != backup.bytes:
         raise ImportRefused(
-            f"the backup {path} is torn: it has {size:,} bytes, its manifest says "
+            f"the backup {path} is incomplete: it has {size:,} bytes, its manifest says "
             f"{backup.bytes:,}. Use an earlier one"
         )
     if not hmac.compare_digest(digest, backup.sha256):

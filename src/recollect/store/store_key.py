@@ -69,7 +69,7 @@ def parse_key(text: str) -> StoreKey:
         raise InvalidInput("this is not a key of Recollect; a key begins with rk1-") from error
     key = StoreKey(content[:KEY_BYTES])
     if len(content) != KEY_BYTES + _CHECK_BYTES or key.text.replace("-", "") != f"rk1{letters}":
-        raise InvalidInput("the key has a typing error: its checksum does not fit")
+        raise InvalidInput("the key has a typo (checksum mismatch). Compare it with your copy")
     return key
 
 
