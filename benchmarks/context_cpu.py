@@ -3,8 +3,8 @@ Compare the processor time of `context_for` with that of an older checkout.
 
 `python -m benchmarks.context_cpu --before FOLDER --write`: the older code fills a store of messages
 and memories; both codes ask it the same questions, each in its own process and on its own copy, in
-turn. Processor time is used because wall time says nothing on a machine that others use too. A hash
-of all texts says whether the bundles are equal.
+turn. CPU time, because wall time depends on other load. A hash of all texts says whether the
+bundles are equal.
 """
 
 import argparse
@@ -40,7 +40,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.step:
         return _run_step(options)
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     sources = {"now": ROOT}
     if options.before:
         sources = {"before": options.before, **sources}
@@ -55,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
             for name, source in sources.items():
                 _start_step("ask", folder, options, source, db=folder / f"{name}.db")
                 rounds[name].append(json.loads((folder / "times.json").read_text("utf-8")))
-    text = "\n".join([*_notes(options, load), "", *_rows(rounds), ""])
+    text = "\n".join([*_notes(options), "", *_rows(rounds), ""])
     print(text)
     if options.write:
         OUT.write_text(text, encoding="utf-8")
@@ -108,21 +107,20 @@ def _rows(rounds: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     return table(header, rows)
 
 
-def _notes(options: argparse.Namespace, load: str) -> list[str]:
+def _notes(options: argparse.Namespace) -> list[str]:
     more = " --before FOLDER" if options.before else ""
     more += f" --questions {options.questions}"
     return [
         "# Processor time of `context_for`",
         "",
         f"- `python -m benchmarks.context_cpu{more} --write`, Recollect {recollect.__version__}, "
-        f"Python {platform.python_version()}, {os.cpu_count()} cores; load of the machine when it "
-        f"began: {load}.",
+        f"Python {platform.python_version()}, {os.cpu_count()} cores.",
         f"- A store of {options.messages:,} messages of one agent and some 600 memories; "
         f"{options.questions} questions in {options.rounds} rounds, after {WARM_UP} to warm up, to "
         "an open memory, with the real model. *Before* is an older checkout, measured in turn.",
-        "- Processor time of the whole process, the embedding of the question included. On a busy "
-        "machine it is higher than on an idle one, because caches and cores are shared. Hashes "
-        "differ if the ranking or the selection changed in between.",
+        "- CPU time of the whole process, the embedding of the question included, because wall "
+        "time depends on other load. Hashes differ if the ranking or the selection changed in "
+        "between.",
     ]
 
 

@@ -55,7 +55,7 @@ def test_only_the_best_few_are_told_and_more_for_an_instruction() -> None:
     assert list(question.hits) == hits[:MAX_FACTS]
     assert list(task.hits) == hits[:TASK_FACTS]
     assert [item.item_id for item in question.left_out] == [h.memory.id for h in hits[MAX_FACTS:]]
-    assert {item.reason for item in question.left_out} == {f"only the best {MAX_FACTS} are told"}
+    assert {item.reason for item in question.left_out} == {f"limit of {MAX_FACTS} reached"}
 
 
 def test_what_is_far_less_relevant_than_the_best_is_left_out() -> None:

@@ -42,7 +42,7 @@ class Documents(Noun):
         return self._send(requests.GetDocumentRequest, locals())
 
     def extend(self, namespace: Texts, key: str) -> Document | None:
-        """Let a document live for its whole lifetime from now on, and return it."""
+        """Restart the document's time to live and return it."""
         return self._send(requests.ExtendDocumentRequest, locals())
 
     def delete(self, namespace: Texts, key: str, *, expected_revision: int | None = None) -> bool:

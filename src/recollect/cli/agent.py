@@ -137,7 +137,9 @@ def pin(rec: LocalRecollect, *, agent: str, local: bool, off: bool, project: str
     type=click.Choice([choice.value for choice in AgentFormat]),
     help="recollect holds everything, af is Letta's format. Default: by the file's ending.",
 )
-@click.option("--plain", is_flag=True, help="Write it although the store is encrypted.")
+@click.option(
+    "--plain", is_flag=True, help="Write unencrypted files, although the store is encrypted."
+)
 @with_store
 def export(
     rec: LocalRecollect, *, agent: str, output: str, file_format: str | None, plain: bool

@@ -51,7 +51,11 @@ def _find(rec: LocalRecollect, name: str, agent: str | None) -> Conversation:
 @click.option("--agent", help="The agent; created if there is none of that name.")
 @project_option
 @click.option("--title", default="", help="The title.")
-@click.option("--key", default="", help="Your own name for it; the one that has it is returned.")
+@click.option(
+    "--key",
+    default="",
+    help="Your own id for the conversation; if it exists, it is returned.",
+)
 @with_new_store
 def start(rec: LocalRecollect, **fields: Any) -> Output:
     """Start a conversation."""

@@ -152,7 +152,7 @@ def receipt_lines(
     """Yield what was removed, from where, what was rewritten, and what stayed."""
     yield f"{action}: {counts(removed)}."
     if rewritten:
-        yield f"Without the words now: {safe(', '.join(rewritten))}."
+        yield f"Text removed from: {safe(', '.join(rewritten))}."
     yield from warnings(f"Kept: {line}" for line in remaining)
 
 

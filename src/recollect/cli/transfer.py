@@ -33,7 +33,9 @@ REFUSED_SHOWN = 20
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--plain", is_flag=True, help="Do not encrypt the export of an encrypted store.")
+@click.option(
+    "--plain", is_flag=True, help="Write unencrypted files, although the store is encrypted."
+)
 @with_store
 def export(rec: LocalRecollect, *, path: Path, plain: bool) -> Output:
     """
@@ -129,7 +131,7 @@ def _source_command(source: HistorySource) -> click.Command:
 @with_new_store
 def assistant(rec: LocalRecollect, *, path: str | None, name: str, project: str | None) -> Output:
     """
-    Take the memories of ChatGPT, Claude or Gemini along.
+    Import memories from ChatGPT, Claude or Gemini.
 
     Without FILE it prints the prompt to paste there. Save the answer and import it; `-` reads what
     is piped in. Each entry waits in the inbox, and none becomes active by itself.

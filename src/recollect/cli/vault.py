@@ -12,7 +12,9 @@ from recollect.cli.progress import show_status
 
 @click.command()
 @click.argument("folder")
-@click.option("--plain", is_flag=True, help="Write it although the store is encrypted.")
+@click.option(
+    "--plain", is_flag=True, help="Write unencrypted files, although the store is encrypted."
+)
 @with_store
 def vault(rec: LocalRecollect, *, folder: str, plain: bool) -> Output:
     """
@@ -28,7 +30,7 @@ def vault(rec: LocalRecollect, *, folder: str, plain: bool) -> Output:
         counts = f"{report.written} pages written, {report.unchanged} unchanged"
         yield f"{counts}, {report.removed} removed in {safe(folder)}."
         for name in report.proposed:
-            yield f"[yellow]{safe(name)}: the edit waits; see: recollect inbox[/yellow]"
+            yield f"[yellow]{safe(name)}: edit proposed; review it with `recollect inbox`[/yellow]"
         yield from warnings(report.notes)
 
     return Output(report, lines())

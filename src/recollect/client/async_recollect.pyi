@@ -947,7 +947,7 @@ class AsyncDocuments:
         """Return the document with that key; None if there is none."""
 
     async def extend(self, namespace: Texts, key: str) -> Document | None:
-        """Let a document live for its whole lifetime from now on, and return it."""
+        """Restart the document's time to live and return it."""
 
     async def delete(
         self, namespace: Texts, key: str, *, expected_revision: int | None = None

@@ -77,7 +77,7 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
         memory = hit.memory
         same = next((other for other in selected if _say_the_same(other, hit)), None)
         if memory.status is Status.STATED and not aim.about_past:
-            reason = "said in passing: told if the request asks about the past"
+            reason = "unreviewed statement; included only if the request asks about the past"
         elif hit.parts.relevance < MIN_SHARE * best:
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif _lacks_words(hit, aim):
@@ -87,7 +87,7 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
             repeated_on[same.memory.id] = tuple(sorted(set(days)))
             reason = f"the same as {same.memory.id}"
         elif len(selected) >= most:
-            reason = f"only the best {most} are told"
+            reason = f"limit of {most} reached"
         else:
             selected.append(hit)
             continue
@@ -130,7 +130,7 @@ def select_messages(
         elif hit.score < MIN_SHARE * best:
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif len(words) < MIN_WORDS and not aim.about_past:
-            reason = "a question or a short remark tells nothing"
+            reason = "question or short remark"
         elif _is_repetition(hit, words, quotes, memory_words):
             reason = "repeats a memory that is told"
         elif words in selected:
@@ -138,9 +138,9 @@ def select_messages(
             times_said[first.message.id] = times_said.get(first.message.id, 1) + 1
             reason = f"the same as {first.message.id}"
         elif len(selected) >= most:
-            reason = f"only the best {most} are told"
+            reason = f"limit of {most} reached"
         elif judge_durability and message.role is Role.USER and not is_durable(message.content):
-            reason = "says nothing that holds beyond its moment"
+            reason = "not durable"
         else:
             selected[words] = hit
             continue

@@ -127,9 +127,13 @@ def append_message(services: Services, request: requests.AppendMessageRequest) -
 def append_messages(services: Services, request: requests.AppendMessagesRequest) -> list[Message]:
     """Append messages to a conversation, all or none."""
     messages = request.messages
-    for name in ("conversation", "expected_revision"):
-        if any(name in message for message in messages):
-            raise InvalidInput(f"unknown: {name}; it is the same for all messages")
+    for number, message in enumerate(messages):
+        for name in ("conversation", "expected_revision"):
+            if name in message:
+                raise InvalidInput(
+                    f"messages[{number}] has the field {name!r}; pass it once as an argument of "
+                    "append_many"
+                )
     if (count := len(messages)) > requests.MAX_MESSAGES:
         raise InvalidInput(f"{count} messages at once; append at most {requests.MAX_MESSAGES:,}")
     drafts = [

@@ -84,7 +84,7 @@ def get_document(services: Services, request: requests.GetDocumentRequest) -> Do
 
 
 def extend_document(services: Services, request: requests.ExtendDocumentRequest) -> Document | None:
-    """Let a document live for its whole lifetime from now on."""
+    """Restart the document's time to live and return it."""
 
     def write(tables: Tables) -> Document | None:
         now = services.clock.now()

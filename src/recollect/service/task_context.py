@@ -78,7 +78,7 @@ FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
 MAX_CONFLICTS = 3  # other sides that are told of one memory
 WHY_CONFLICT = "It contradicts a memory that is told."
-WHY_PREFERENCE = "How to answer or address the person: told with anything else."
+WHY_PREFERENCE = "Answer preference: included with every non-empty bundle."
 
 
 @dataclass(frozen=True)

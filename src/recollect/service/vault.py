@@ -3,7 +3,7 @@ Write memories, decisions and blocks as Markdown pages, and capture edits that a
 
 `.recollect-vault.json` records what was written: the id of each page and the hash of its text. A
 page with another hash was edited by hand. The edit of a memory becomes a candidate that quotes the
-page and contradicts the memory, so that `promote --replaces` puts it in its place; the edit of a
+page and contradicts the memory, so that `promote --replace` puts it in its place; the edit of a
 block becomes a proposal; a page without an id becomes a candidate. An edited page is not
 overwritten before the edit is decided about. A page that is deleted there is written again: a
 folder that is synchronised or cleaned up must not forget anything.
@@ -70,7 +70,7 @@ def write_vault(services: Services, folder: Path, *, plain: bool = False) -> Vau
             "the store is encrypted, and the pages of a vault are not. Pass --plain (plain=True) "
             "to write them anyway"
         )
-    vault = _open(folder)
+    vault = _open_or_create(folder)
     for name, text in _edited_pages(vault):
         services.store.write(partial(_capture, services, vault, name, text))
         _save(vault)
@@ -92,8 +92,8 @@ def write_vault(services: Services, folder: Path, *, plain: bool = False) -> Vau
     )
 
 
-def _open(folder: Path) -> _Vault:
-    """Read the record of a vault; refuse a folder that holds something else."""
+def _open_or_create(folder: Path) -> _Vault:
+    """Create the folders and read the state file; raise if that file is damaged."""
     state = folder / STATE_FILE
     try:
         for name in _FOLDERS:
@@ -121,8 +121,13 @@ def _edited_pages(vault: _Vault) -> Iterator[tuple[str, str]]:
     paths = [path for name in _FOLDERS for path in sorted((vault.folder / name).glob("*.md"))]
     for path in paths[:MAX_PAGES]:
         name = f"{path.parent.name}/{path.name}"
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_PAGE_BYTES:
-            vault.notes.append(f"{name} is not read: a link, or too large")
+        if path.is_symlink() or not path.is_file():
+            vault.notes.append(f"{name} was not read: it is a link. Replace it by a file")
+            continue
+        if path.stat().st_size > MAX_PAGE_BYTES:
+            vault.notes.append(
+                f"{name} was not read: it is larger than {MAX_PAGE_BYTES:,} bytes. Shorten it"
+            )
             continue
         content = path.read_bytes()
         page = vault.pages.get(name)
@@ -159,7 +164,10 @@ def _propose_block(
     block: Block | None,
 ) -> str:
     if block is None:
-        vault.notes.append(f"{name} is the page of no block; create it with `recollect block`")
+        vault.notes.append(
+            f"{name}: no block has this id. Create one with `recollect block create`, and move the "
+            "text there"
+        )
         return ""
     words = redact(page.words).text
     if words.rstrip() == block.value.rstrip():

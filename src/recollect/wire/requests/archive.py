@@ -37,6 +37,6 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
     until: fields.EndMoment | None = option(None, "Only what was observed until then.")
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     below_threshold: fields.Flag = option(
-        False, "Also return what is below the relevance threshold: always the best."
+        False, "Return the best matches even if they are below the threshold."
     )
     limit: fields.Limit = option(10, "How many at most.")

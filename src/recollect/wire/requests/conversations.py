@@ -81,7 +81,7 @@ class ListConversationsRequest(VerbRequest[list[domain.Conversation]], route="GE
     agent: fields.Id | None = option(None, "Only of this agent.")
     project: fields.Place | None = option(None, "Only in this project.")
     before: fields.Moment | None = option(None, "Only those started before then (2026-05-08).")
-    key_prefix: ConversationKey = option("", "Only those whose key begins so.")
+    key_prefix: ConversationKey = option("", "Only conversations whose key starts with this.")
     limit: fields.Limit = option(50, "How many at most.")
     offset: fields.Offset = option(0, "How many to skip.")
 
@@ -263,7 +263,7 @@ class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /m
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     mode: Annotated[str, fields.choice("hybrid", "fts", "vector")] = "hybrid"
     below_threshold: fields.Flag = option(
-        False, "Also return what is below the relevance threshold: always the best."
+        False, "Return the best matches even if they are below the threshold."
     )
     limit: fields.Limit = option(10, "How many at most.")
 

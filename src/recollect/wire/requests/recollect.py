@@ -66,7 +66,7 @@ class SearchRequest(SearchFields, VerbRequest[list[Hit]], route="POST /search"):
     """Search memories."""
 
     below_threshold: fields.Flag = option(
-        False, "Also return what is below the relevance threshold: always the best."
+        False, "Return the best matches even if they are below the threshold."
     )
     offset: Annotated[int, fields.whole_number(0, MAX_OFFSET)] = option(0, "How many to skip.")
 
