@@ -94,6 +94,28 @@ def test_what_was_said_in_a_project_is_found_by_all_agents_of_the_project(
     assert contents(words_only, "staging port", agent="reviewer") == [PORT]
 
 
+def test_what_was_said_in_a_project_is_found_in_no_other_whatever_scope_is_proposed(
+    words_only: LocalRecollect,
+) -> None:
+    said = "I am working with Globex on their bankruptcy."
+    for agent in (None, "coder"):
+        words_only.capture_session(
+            [{"role": "user", "content": said}], project="globex", agent=agent, session=str(agent)
+        )
+    words_only.drain()
+    [candidate, *_] = candidates(words_only, types=["profile"])
+
+    def projects_that_find_it(**place: Any) -> list[str]:
+        return [p for p in ("globex", "acme") if words_only.search("Globex", project=p, **place)]
+
+    assert projects_that_find_it() == ["globex"]
+    assert projects_that_find_it(agent="coder") == ["globex"]
+    assert projects_that_find_it(agent="acme-bot") == ["globex"]
+    assert words_only.search("Globex") == []
+    assert words_only.search("Globex", everywhere=True)
+    assert words_only.why_not(candidate.id, "Globex", project="acme").rule == "status"
+
+
 def test_text_that_was_perhaps_pasted_is_marked(words_only: LocalRecollect) -> None:
     say(words_only, f"The wiki says this below: {PORT}\n{LUNCH}")
 

@@ -38,10 +38,10 @@ class Filters:
     any_tags: frozenset[str] = frozenset()  # and at least one of these
     since: datetime | None = None
     until: datetime | None = None
-    # Of what nobody reviewed, only messages of the user, in this project or to this agent.
+    # Of what nobody reviewed, only what the user said in this project, or elsewhere to this agent.
     only_said: bool = False
     session_records: bool = True  # also the records of whole sessions
-    agent_id: str | None = None  # the agent that asks; None: whatever agent was told
+    agent_id: str | None = None  # the agent that asks, '' if none does; None: any agent was told
     # An agent's memory of a project is visible to that agent in that project only; None: anywhere.
     agent_projects: frozenset[str] | None = None
 
@@ -49,9 +49,10 @@ class Filters:
         """
         Return these filters, without an agent's memories of projects the viewer is not in.
 
-        Unless all agents serve one user, unreviewed statements to other agents are left out too.
+        What nobody reviewed is left out if it was said in another project, whatever scope is
+        proposed for it, and unless all agents serve one user, if it was said to another agent.
         """
-        agent_id = None if single_user else viewer.agent_id
+        agent_id = None if single_user else viewer.agent_id or ""
         return replace(self, agent_projects=viewer.project_ids, agent_id=agent_id)
 
     def violation(self, memory: Memory) -> tuple[str, str] | None:
@@ -88,7 +89,7 @@ class Filters:
         if origin.voice not in MESSAGE_VOICES or StatementFlag.INSTRUCTION in origin.flags:
             return False
         is_of_project = memory.scope in (Scope.PROJECT, Scope.REPO)
-        return is_of_project or memory.agent_id is None or self.agent_id in (None, memory.agent_id)
+        return is_of_project or self.agent_id is None or memory.agent_id in (None, self.agent_id)
 
     def admits_project_of(self, memory: Memory) -> bool:
         """Return False for an agent's memory of a project that the viewer is not in."""

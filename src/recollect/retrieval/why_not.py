@@ -85,6 +85,8 @@ def _explain_low_relevance(
 ) -> WhyNot:
     index_query = replace(index_query_for(query, vector), owners=[memory.owner], others=None)
     candidates = tables.search_index.match(index_query, [memory.id]).candidates
+    if not candidates and not memory.is_reviewed:
+        return verdict("status", "It is not reviewed, and was said in another project.")
     if not candidates:
         return verdict("index", "It is missing from the index. Run `recollect rebuild`.")
     match, vector_match = candidates[0].word_match, candidates[0].vector_match

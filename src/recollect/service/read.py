@@ -287,9 +287,7 @@ def resolve_query(
     viewer = viewer or find_viewer(tables, query.place)
     filters = query.effective_filters
     if not query.everywhere:
-        is_unknown_agent = query.place.agent is not None and viewer.agent_id is None
         filters = filters.seen_by(viewer, single_user=services.settings.single_user)
-        filters = replace(filters, agent_id="") if is_unknown_agent else filters
     return ResolvedQuery(
         text=query.query,
         viewer=viewer,

@@ -121,7 +121,12 @@ SELECT n.observed_at, n.id
               AND (:session_records OR m.rule <> 'episode')
               AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
                    OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
-                                  AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+                       AND (:agent_projects IS NULL OR m.scope IN ('project', 'repo')
+                            OR ((:agent_id IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
+                                AND NOT EXISTS (SELECT 1 FROM ingestion_events e LEFT JOIN repos r ON e.scope = 'repo' AND r.id = e.owner_id
+                                                 WHERE e.id = m.event_id AND e.scope IN ('project', 'repo')
+                                                   AND coalesce(r.project_id, e.owner_id) NOT IN (
+                                                       SELECT value FROM json_each(:agent_projects)))))))
               AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
                    OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
               AND (:tags = '[]' OR NOT EXISTS (
@@ -138,7 +143,12 @@ SELECT m.observed_at, m.id FROM memories m
    AND (:session_records OR m.rule <> 'episode')
    AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
         OR (m.voice IN ('user', 'pasted') AND instr(m.flags, '"instruction-like"') = 0
-            AND (m.scope IN ('project', 'repo') OR m.agent_id IS NULL OR :agent_id IS NULL OR m.agent_id = :agent_id)))
+            AND (:agent_projects IS NULL OR m.scope IN ('project', 'repo')
+                 OR ((:agent_id IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
+                     AND NOT EXISTS (SELECT 1 FROM ingestion_events e LEFT JOIN repos r ON e.scope = 'repo' AND r.id = e.owner_id
+                                      WHERE e.id = m.event_id AND e.scope IN ('project', 'repo')
+                                        AND coalesce(r.project_id, e.owner_id) NOT IN (
+                                            SELECT value FROM json_each(:agent_projects)))))))
    AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
