@@ -9,7 +9,7 @@ from recollect.context.earlier_messages import (
     MIN_TOKENS,
     MessageForm,
     fair_shares,
-    select_messages,
+    fit_messages,
 )
 from recollect.context.excerpt import excerpt, relevant_sentences
 from recollect.domain.context_bundle import BundleFormat
@@ -136,7 +136,7 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
     hits = [short[0], long[0], short[1], long[1], short[2], long[2]]
 
     form = MessageForm(BundleFormat.MARKDOWN)
-    selected = select_messages(hits, room=400, most=1_000, form=form, count=COUNT)
+    selected = fit_messages(hits, room=400, most=1_000, form=form, count=COUNT)
 
     costs = {item: COUNT(text + "\n") for item, text in selected.lines}
     assert [item for item, _ in selected.lines] == [f"msg{n}" for n in range(6)]  # by time
@@ -153,7 +153,7 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
 def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
     hits = [hit(n, LONG_REPORT, "databases", "hosted") for n in range(8)] + [hit(8, "Yes.")]
 
-    selected = select_messages(
+    selected = fit_messages(
         hits, room=3 * MIN_TOKENS, most=999, form=MessageForm(BundleFormat.TAGS), count=COUNT
     )
 

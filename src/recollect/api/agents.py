@@ -9,7 +9,7 @@ from recollect.api.agent_tools import AgentTools
 from recollect.api.arguments import AgentLike, ConversationLike, FilePath, Place
 from recollect.api.noun import Noun
 from recollect.domain.agent import Agent, AgentReceipt
-from recollect.domain.agent_run import Approval, Run, RunEnded, RunEvent, RunResult
+from recollect.domain.agent_run import Approval, Run, RunEvent, RunResult, result_of_events
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.domain.conversation import Conversation, Message
@@ -169,7 +169,7 @@ class Agents(Noun):
         The result says why it stopped. If a tool call needs a person's approval, it has
         `approvals`, and `decide` continues the run.
         """
-        return _result_of(self._stream(run_requests.RunAgentRequest, locals()))
+        return result_of_events(self._stream(run_requests.RunAgentRequest, locals()))
 
     def stream(
         self,
@@ -203,7 +203,7 @@ class Agents(Noun):
         *reason* is told the model if the call is denied; *always* approves every later call of this
         tool by this agent.
         """
-        return _result_of(self._stream(run_requests.DecideApprovalRequest, locals()))
+        return result_of_events(self._stream(run_requests.DecideApprovalRequest, locals()))
 
     def stream_decision(
         self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
@@ -222,11 +222,3 @@ class Agents(Noun):
     def list(self, *, pinned: str | None = None, project: Place = None) -> list[Agent]:
         """Return agents, pinned ones first; *pinned* and *project* filter by their pins."""
         return self._send(requests.ListAgentsRequest, locals())
-
-
-def _result_of(events: Iterator[RunEvent]) -> RunResult:
-    """Return the result in the last of *events*."""
-    for event in events:
-        if isinstance(event, RunEnded):
-            return event.result
-    raise AssertionError("the events of a run end with its result")

@@ -21,7 +21,7 @@ from recollect.context.earlier_messages import (
     MAX_SHARE,
     BundleLine,
     MessageForm,
-    select_messages,
+    fit_messages,
     time_key,
     token_needs,
 )
@@ -234,7 +234,7 @@ def _add_relevant_part(
     if inputs.messages:
         left = rooms[SectionName.MESSAGES] - count(_heading(SectionName.MESSAGES))
         most = _max_message_tokens(options)
-        messages = select_messages(
+        messages = fit_messages(
             inputs.messages, room=left, most=most, form=_message_form(inputs, options), count=count
         )
         selected |= {SectionName.MESSAGES: list(messages.lines)} if messages.lines else {}

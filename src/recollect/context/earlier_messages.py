@@ -52,7 +52,7 @@ def token_needs(
     return needs
 
 
-def select_messages(
+def fit_messages(
     hits: Sequence[MessageHit], *, room: int, most: int, form: MessageForm, count: TokenCounter
 ) -> EarlierMessages:
     """Return the lines of *hits* (best first) in time order, within *room* tokens."""

@@ -6,7 +6,7 @@ row of its own, so that after a crash it is known which calls were begun. A call
 person's decision is an approval; it expires.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -232,3 +232,11 @@ RunEvent = (
     | ApprovalRequested
     | RunEnded
 )
+
+
+def result_of_events(events: Iterable[RunEvent]) -> RunResult:
+    """Read *events* to the end, and return the result in the last one."""
+    for event in events:
+        if isinstance(event, RunEnded):
+            return event.result
+    raise AssertionError("the events of a run end with its result")

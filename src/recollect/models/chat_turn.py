@@ -4,6 +4,7 @@ One turn of a chat model that may call tools: what it is asked, and what it answ
 The same values for every vendor; `turn_request.py` and `turn_response.py` translate them.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -102,3 +103,12 @@ class ToolChatModel(Protocol):
         Raise `ContextOverflow` if the request is too long for the model, `InvalidModelResponse` if
         the answer cannot be used, and otherwise `ModelUnavailable`.
         """
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return *text* as a JSON object, {} if it is not one."""
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

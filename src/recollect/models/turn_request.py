@@ -1,11 +1,10 @@
 """Write the request for one turn: as OpenAI's chat completions or Anthropic's messages."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollect.models.chat_response import Dialect
-from recollect.models.chat_turn import ANY_TOOL, ToolSpec, TurnMessage, TurnRequest
+from recollect.models.chat_turn import ANY_TOOL, ToolSpec, TurnMessage, TurnRequest, json_object
 
 NOTHING_SAID = "(The conversation continues.)"  # Anthropic refuses histories that begin otherwise
 
@@ -95,14 +94,6 @@ def _anthropic_parts(message: TurnMessage) -> list[dict[str, Any]]:
     if message.text.strip():
         parts.append({"type": "text", "text": message.text})
     for call in message.calls:
-        arguments = _json_object(call.arguments)
+        arguments = json_object(call.arguments)
         parts.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
     return parts
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

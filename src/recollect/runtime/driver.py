@@ -28,7 +28,13 @@ from recollect.errors import (
     ModelUnavailable,
     RecollectError,
 )
-from recollect.models.chat_turn import ToolChatModel, Turn, TurnReasoning, TurnText
+from recollect.models.chat_turn import (
+    ToolChatModel,
+    Turn,
+    TurnReasoning,
+    TurnText,
+    json_object,
+)
 from recollect.runtime import run_records as records
 from recollect.runtime.run_records import CallAnswer, OpenedRun, PlannedCall, RunLost
 from recollect.runtime.runtime_context import RuntimeContext
@@ -449,7 +455,7 @@ class AgentRun:
                     if answer is not None and not answer.metadata.get("not_run"):
                         self._past.append(PastCall(call.tool, answer.content))
                 elif call.tool in tools:
-                    arguments = records.json_object(records.stored_arguments(tables, call))
+                    arguments = json_object(records.stored_arguments(tables, call))
                     arguments.pop(HEARTBEAT, None)
                     planned.append(ReadyCall(call, tools[call.tool], arguments))
                 else:

@@ -20,6 +20,7 @@ from recollect.domain.agent import Agent
 from recollect.domain.agent_run import Approval, CallState, Run, RunCall, RunState, StopReason
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
+from recollect.models.chat_turn import json_object
 from recollect.runtime.agent_settings import agent_settings, with_approved_tool
 from recollect.service import validate
 from recollect.service.agents import require_agent
@@ -405,15 +406,6 @@ def stored_arguments(tables: Tables, call: RunCall) -> str:
 def is_stored_unchanged(arguments: str) -> bool:
     """Return whether *arguments* of a call have no secret, so that they are stored as they are."""
     return bool(validate.json_of("arguments", arguments) == arguments)
-
-
-def json_object(text: str) -> dict[str, Any]:
-    """Return *text* as a JSON object, {} if it is not one."""
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def list_runs(services: Services, request: ListRunsRequest) -> list[Run]:

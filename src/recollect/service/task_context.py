@@ -15,13 +15,13 @@ from typing import Any
 
 from recollect.config import expand_home
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
-from recollect.context.earlier_messages import BundleLine
-from recollect.context.evidence_selection import (
+from recollect.context.bundle_selection import (
     RequestAim,
     newer_sides_first,
     select_hits,
     select_messages,
 )
+from recollect.context.earlier_messages import BundleLine
 from recollect.context.memory_lines import is_perhaps_pasted_memory
 from recollect.context.speaker_label import is_perhaps_pasted
 from recollect.context.token_budget import BudgetShares
@@ -77,7 +77,7 @@ OPENING_MESSAGES = 5  # of a conversation, among which its first typed message i
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
 MAX_CONFLICTS = 3  # other sides that are told of one memory
-WHY_CONFLICT = "It contradicts a memory that is told."
+WHY_CONFLICT = "Contradicts a memory of the bundle."
 WHY_PREFERENCE = "Answer preference: included with every non-empty bundle."
 
 

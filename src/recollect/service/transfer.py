@@ -23,6 +23,7 @@ from recollect.client.atomic_file import atomic_file
 from recollect.domain.maintenance import Imported
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import InvalidInput, StoreError
+from recollect.service.apply_tombstones import apply_tombstones
 from recollect.service.export_reader import (
     FORMAT,
     TRUSTED,
@@ -30,7 +31,6 @@ from recollect.service.export_reader import (
     checksum_of,
     read_export_rows,
 )
-from recollect.service.honour_deletions import honour_deletions
 from recollect.service.services import Services
 from recollect.service.untrusted_import import import_as_candidates
 from recollect.wire.requests.recollect import ExportRequest, ImportRequest
@@ -97,7 +97,7 @@ def import_(services: Services, request: ImportRequest, path: Path) -> Imported:
         imported = services.store.import_rows(
             read_export_rows(path, TRUSTED, decrypt),
             work,
-            honour_deletions=lambda: deleted.update(honour_deletions(services)),
+            apply_tombstones=lambda: deleted.update(apply_tombstones(services)),
         )
         return replace(imported, deleted=deleted)
     first_reading = read_export_rows(path, UNTRUSTED, decrypt)

@@ -167,12 +167,12 @@ class Store(Protocol):
         rows: Iterable[Mapping[str, Any]],
         work: UnfinishedWork,
         *,
-        honour_deletions: Callable[[], None] | None = None,
+        apply_tombstones: Callable[[], None] | None = None,
     ) -> Imported:
         """
         Add exported rows, and merge memories and blocks that are here with the imported ones.
 
-        *honour_deletions* is called when the tombstones are stored, before anything else is.
+        *apply_tombstones* is called when the tombstones are stored, before anything else is.
 
         All rows are validated before the first is written, and then written in bounded steps. Until
         the last step *work* is listed as unfinished; the same rows again continue it.

@@ -36,7 +36,7 @@ MIN_CHARS_UNSPACED = 6  # of a sentence in a script without spaces
 NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
 CORRECTED_CONFIDENCE = 0.85  # a correction
 JUDGED = "durable"  # the rule of a statement that only the judge found
-STATED = "stated"  # the rule of a statement that is not proposed
+UNPROPOSED_RULE = "stated"  # the rule of a statement that is not proposed
 
 _STATEMENT_VERB = LazyPattern(
     r"\b(?:is|are|was|were|isn't|aren't|wasn't|am|has|have|uses?|lives?|works?|called|starts?"
@@ -118,7 +118,7 @@ def _judged(sentence: Sentence, probability: float) -> Classification | None:
         if probability < MIN_INFORMATIVE or is_question(sentence.statement):
             return None
         kind = _type_by_person(sentence.statement)
-        return Classification(STATED, kind, confidence, is_proposed=False)
+        return Classification(UNPROPOSED_RULE, kind, confidence, is_proposed=False)
     if sentence.is_correction:
         confidence = CORRECTED_CONFIDENCE
     elif asks_to_remember(sentence.normalized):

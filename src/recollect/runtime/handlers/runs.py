@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from recollect.domain.agent_run import RunEnded, RunEvent, RunResult
+from recollect.domain.agent_run import RunEnded, RunEvent, result_of_events
 from recollect.runtime import run_records
 from recollect.runtime.driver import AgentRun, run_result
 from recollect.runtime.runtime_context import RuntimeContext
@@ -34,23 +34,17 @@ def list_approvals(context: RuntimeContext, request: requests.ListApprovalsReque
     return run_records.list_approvals(context.services, request)
 
 
-def _result_of(stream: Callable[[RuntimeContext, Any], Iterator[RunEvent]]) -> Any:
-    def handle(context: RuntimeContext, request: Any) -> RunResult:
-        for event in stream(context, request):
-            if isinstance(event, RunEnded):
-                return event.result
-        raise AssertionError("the events of a run end with its result")
-
-    return handle
-
-
 STREAMS: Mapping[type[VerbRequest[Any]], Callable[[RuntimeContext, Any], Iterator[Any]]] = {
     requests.RunAgentRequest: stream_run,
     requests.DecideApprovalRequest: stream_decision,
 }
 HANDLERS: Mapping[type[VerbRequest[Any]], Callable[[RuntimeContext, Any], Any]] = {
-    requests.RunAgentRequest: _result_of(stream_run),
-    requests.DecideApprovalRequest: _result_of(stream_decision),
+    requests.RunAgentRequest: lambda context, request: result_of_events(
+        stream_run(context, request)
+    ),
+    requests.DecideApprovalRequest: lambda context, request: result_of_events(
+        stream_decision(context, request)
+    ),
     requests.ListApprovalsRequest: list_approvals,
     requests.CancelRunRequest: lambda context, request: run_records.cancel_run(
         context.services, request

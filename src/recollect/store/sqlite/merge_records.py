@@ -70,7 +70,7 @@ def _import_record(
     try:
         for row in record:
             budget.spend(chars=sum(len(value) for value in row.values() if isinstance(value, str)))
-        if merger.lost_its_sources(record) or merger.merge(record):
+        if merger.skip_if_sources_deleted(record) or merger.merge(record):
             return
         for row in record:
             table = row["table"]
@@ -105,8 +105,8 @@ class RecordMerger:
             self._merge_block(block, row, record)
         return block is not None
 
-    def lost_its_sources(self, record: Sequence[ImportedRow]) -> bool:
-        """Return whether a memory is left out, because the sources of its quotes were deleted."""
+    def skip_if_sources_deleted(self, record: Sequence[ImportedRow]) -> bool:
+        """Leave a memory out if the sources of its quotes were deleted; return whether it was."""
         row = next((row for row in record if row["table"] == "memories"), None)
         source_ids = [part["source_id"] for part in record if part["table"] == "evidence"]
         if row is None or not source_ids:

@@ -275,13 +275,13 @@ class SqliteStore:
         rows: Iterable[Mapping[str, Any]],
         work: UnfinishedWork,
         *,
-        honour_deletions: Callable[[], None] | None = None,
+        apply_tombstones: Callable[[], None] | None = None,
     ) -> Imported:
         self._check_writable()
         with StagedRows(upgrade_rows(rows), is_encrypted=self.is_encrypted) as staged:
             self.write(lambda tables: tables.tombstones.add(*staged.tombstones()))
-            if honour_deletions is not None:
-                honour_deletions()
+            if apply_tombstones is not None:
+                apply_tombstones()
             importer = RowImporter(self._tables.db, self._clock)
             records = staged.records()
 

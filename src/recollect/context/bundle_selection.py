@@ -132,7 +132,7 @@ def select_messages(
         elif len(words) < MIN_WORDS and not aim.about_past:
             reason = "question or short remark"
         elif _is_repetition(hit, words, quotes, memory_words):
-            reason = "repeats a memory that is told"
+            reason = "repeats a memory of the bundle"
         elif words in selected:
             first = selected[words]
             times_said[first.message.id] = times_said.get(first.message.id, 1) + 1

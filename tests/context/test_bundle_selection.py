@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from recollect import Bundle, LocalRecollect, MemoryType, Status
-from recollect.context.evidence_selection import (
+from recollect.context.bundle_selection import (
     MAX_FACTS,
     TASK_FACTS,
     RequestAim,

@@ -16,7 +16,7 @@ from recollect.wire.requests.conversations import DeleteConversationRequest
 from recollect.wire.requests.recollect import ForgetRequest
 
 
-def honour_deletions(services: Services) -> Mapping[str, int]:
+def apply_tombstones(services: Services) -> Mapping[str, int]:
     """
     Delete every record that has a tombstone; return how many of each kind.
 
