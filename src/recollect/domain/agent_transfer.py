@@ -10,6 +10,9 @@ from recollect.domain.agent import Agent
 BRANCHED_FROM = "branched_from"
 MERGED = "merged"
 LETTA = "letta"  # fields of a Letta agent file that have no counterpart here
+RUNTIME = "runtime"  # how an agent runs (runtime/agent_settings.py)
+APPROVED = "approved_tools"  # of RUNTIME: tools that need no approval any more
+APPROVAL_S = "approval_s"  # of RUNTIME: how long a call waits for a decision
 
 
 class AgentFormat(StrEnum):

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import LETTA
+from recollect.domain.agent_transfer import APPROVAL_S, APPROVED, LETTA, RUNTIME
 from recollect.errors import InvalidInput
 from recollect.runtime.tool_rules import ToolRule, parse_rules
 
-RUNTIME = "runtime"  # the key in an agent's metadata
-APPROVED = "approved_tools"
 MAX_TOKENS = 4_096  # of one answer
-APPROVAL_S = 24 * 3600  # how long a call waits for a decision
+DEFAULT_APPROVAL_S = 24 * 3600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +41,7 @@ class AgentSettings:
     approved_tools: frozenset[str] = frozenset()
     heartbeats: bool = False
     max_tokens: int = MAX_TOKENS
-    approval_s: float = APPROVAL_S
+    approval_s: float = DEFAULT_APPROVAL_S
     file_tools: Mapping[str, FileTool] = field(default_factory=dict)
 
 
@@ -63,7 +61,7 @@ def agent_settings(agent: Agent) -> AgentSettings:
         approved_tools=frozenset(_texts(own, APPROVED)),
         heartbeats=bool(own.get("heartbeats", heartbeats)),
         max_tokens=_number(own, "max_tokens", MAX_TOKENS),
-        approval_s=_number(own, "approval_s", APPROVAL_S),
+        approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S),
         file_tools=file_tools,
     )
 

@@ -8,17 +8,25 @@ the incomplete agent.
 
 A file is a new agent that a person installs by a command of its own, like a program: its prompt,
 blocks, archive and conversations arrive as they are, redacted, and are told to that agent only. A
-file that is not trusted claims no git remote for its projects, and its size is bounded.
+file that is not trusted claims no git remote for its projects, and its size is bounded. No file
+brings approvals of tools along: only a person of this store gives them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import AgentExport, AgentFormat, AgentImport
+from recollect.domain.agent_transfer import (
+    APPROVAL_S,
+    APPROVED,
+    RUNTIME,
+    AgentExport,
+    AgentFormat,
+    AgentImport,
+)
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import EvidenceMissing, ImportRefused, InvalidInput, TooLarge
 from recollect.service import validate
@@ -49,6 +57,7 @@ from recollect.wire.requests.agents import (
     ImportAgentRequest,
 )
 
+GUARD_SETTINGS = (APPROVED, APPROVAL_S)  # of the metadata of an agent: not from a file
 ROWS_OF_A_PIECE = 3  # about how many rows a message or a memory is
 
 
@@ -93,6 +102,8 @@ def import_agent(services: Services, request: ImportAgentRequest, path: Path) ->
                 "name=…, and rename them afterwards"
             )
         agents = [replace(agents[0], agent=replace(agents[0].agent, name=name))]
+    notes += tuple(note for parts in agents for note in _dropped_settings(parts.agent))
+    agents = [replace(parts, agent=_without_guard_settings(parts.agent)) for parts in agents]
     names = [parts.agent.name for parts in agents]
     if len(set(names)) < len(names):
         raise ImportRefused(f"{path} holds two agents of one name; nothing was changed")
@@ -173,6 +184,25 @@ def _delete_incomplete(services: Services, names: Sequence[str]) -> None:
 
 def _remove_unfinished(agent_id: str, tables: Tables) -> None:
     tables.unfinished_work.remove(WorkKind.IMPORT, agent_id)
+
+
+def _dropped_settings(agent: Agent) -> Iterator[str]:
+    own = agent.metadata.get(RUNTIME)
+    for name in GUARD_SETTINGS:
+        if isinstance(own, Mapping) and name in own:
+            yield (
+                f"agent {agent.name!r}: {name} of the file was not taken over; only you decide "
+                "which calls need no approval here"
+            )
+
+
+def _without_guard_settings(agent: Agent) -> Agent:
+    """Return *agent* without settings that would lower the guard of this store."""
+    own = agent.metadata.get(RUNTIME)
+    if not isinstance(own, Mapping):
+        return agent
+    runtime = {name: value for name, value in own.items() if name not in GUARD_SETTINGS}
+    return replace(agent, metadata={**agent.metadata, RUNTIME: runtime})
 
 
 def _without_new_remotes(tables: Tables, parts: AgentParts) -> AgentParts:
