@@ -113,3 +113,23 @@ def test_the_daily_budget_holds(path: Path) -> None:
         assert result.stop_reason == "insufficient_credits"
         assert "2 of 2 model calls" in result.error
         assert len(model.requests) == 2
+
+
+def test_the_search_tools_of_a_run_find_nothing_of_another_project(path: Path) -> None:
+    secret = "The Globex acquisition closes on Tuesday."
+    searches = call_turn(
+        ("conversation_search", {"query": "Globex acquisition"}),
+        ("conversation_search", {"query": "", "start_date": "2020-01-01"}),
+        ("conversation_search", {"query": "what did we say in the last two sessions?"}),
+        ("archival_memory_search", {"query": "Globex acquisition"}),
+        ("archival_memory_search", {"query": ""}),
+    )
+    with agent_store(path, "Noted.", searches, "Done.", searches, "Done.") as (rec, _):
+        rec.agents.run("ada", secret, project="globex")
+        rec.ingest(secret, agent="ada", project="globex", scope="agent")
+        for project, is_told in (("acme", False), ("globex", True)):
+            result = rec.agents.run("ada", "What is new?", project=project)
+            messages = rec.conversations.messages(result.conversation_id)
+            answers = [message.content for message in messages if message.role == "tool"]
+            assert len(answers) == 5
+            assert any("Globex acq" in answer for answer in answers) is is_told, answers

@@ -220,6 +220,7 @@ class AgentTools:
         hits = self._archive.search(
             self._agent,
             query,
+            project=self._project,
             tags=tags or (),
             tag_match=tag_match_mode,
             since=start_datetime,
@@ -260,6 +261,7 @@ class AgentTools:
         return self._conversations.letta_search(
             self._agent,
             query,
+            project=self._project,
             roles=roles,
             limit=limit,
             start_date=start_date,

@@ -1,6 +1,6 @@
 """An agent's archive of passages."""
 
-from recollect.api.arguments import AgentLike, Moment, Texts
+from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
@@ -33,6 +33,7 @@ class Archive(Noun):
         agent: AgentLike,
         query: str = "",
         *,
+        project: Place = None,
         tags: Texts = (),
         tag_match: str = "any",
         since: Moment = None,
@@ -43,6 +44,7 @@ class Archive(Noun):
     ) -> list[Hit]:
         """Return the passages that answer *query*, best first; the newest if it is empty.
 
+        Passages of other projects than *project* are left out, if it is given.
         With *below_threshold* the best *limit* are returned however good they are.
         """
         return self._send(SearchPassagesRequest, locals())

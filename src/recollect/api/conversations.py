@@ -232,6 +232,7 @@ class Conversations(Noun):
         agent: AgentLike,
         query: str = "",
         *,
+        project: Place = None,
         roles: Texts | None = None,
         limit: int = 10,
         start_date: Moment = None,
@@ -239,7 +240,11 @@ class Conversations(Noun):
         asked_at: Moment = None,
         asked_in: ConversationLike | None = None,
     ) -> Mapping[str, Any]:
-        """Search messages; return the result in the shape of Letta's `conversation_search`."""
+        """
+        Search messages; return the result in the shape of Letta's `conversation_search`.
+
+        Conversations of other projects than *project*, or that of *asked_in*, are left out.
+        """
         return self._send(requests.SearchForLettaRequest, locals())
 
     def compact(

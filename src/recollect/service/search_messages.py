@@ -20,6 +20,7 @@ from recollect.retrieval.message_search import ResolvedMessageQuery, find_messag
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
+from recollect.service.place_lookup import RequestPlace, find_viewer, main_project_id
 from recollect.service.read import log_retrieval, query_snapshot
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -48,14 +49,30 @@ def search_messages(services: Services, request: SearchMessagesRequest) -> list[
 
 def search_for_letta(services: Services, request: SearchForLettaRequest) -> Mapping[str, Any]:
     """Search an agent's messages; return what Letta's conversation_search returns."""
-    fields = request.model_dump(exclude={"start_date", "end_date"})
+    fields = request.model_dump(exclude={"start_date", "end_date", "project"})
     search = SearchMessagesRequest(**fields, since=request.start_date, until=request.end_date)
     filters = _filters(search)
-    filters = replace(filters, roles=filters.roles & SPOKEN, besides_calls_of=TOOL_NAME)
+    filters = replace(
+        filters,
+        roles=filters.roles & SPOKEN,
+        project_id=_project_of(services, request),
+        besides_calls_of=TOOL_NAME,
+    )
     hits = _search(services, search, filters, verb=TOOL_NAME)
     now = request.asked_at or services.clock.now()
     message = f"Showing {len(hits)} results:" if hits else "No results found."
     return {"message": message, "results": [_result(hit, now) for hit in hits]}
+
+
+def _project_of(services: Services, request: SearchForLettaRequest) -> str | None:
+    """Return the project in which an agent searches: what it said in others stays there."""
+    with services.store.read() as tables:
+        if request.project is not None:
+            return find_viewer(tables, RequestPlace.of(request.project)).project_id
+        if request.asked_in is None:
+            return None
+        project_id = require_conversation(tables, request.asked_in).project_id
+        return None if project_id is None else main_project_id(tables, project_id)
 
 
 def list_agent_messages(services: Services, request: ListAgentMessagesRequest) -> list[Message]:

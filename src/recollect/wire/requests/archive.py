@@ -31,6 +31,7 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
 
     agent: fields.Id
     query: fields.Text = ""
+    project: fields.Place | None = option(None, "Leave out passages of other projects.")
     tags: fields.Tags = option((), "Only with this tag. Repeatable.")
     tag_match: Annotated[str, fields.choice("any", "all")] = "any"
     since: fields.Moment | None = option(None, "Only what was observed since then (2026-05-08).")

@@ -274,6 +274,7 @@ class SearchForLettaRequest(
     """Search an agent's messages; return what Letta's conversation_search returns."""
 
     agent: fields.Id
+    project: fields.Place | None = None
     query: fields.Text = ""
     roles: fields.Roles | None = None
     limit: fields.Limit = 10
