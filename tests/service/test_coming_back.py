@@ -222,3 +222,28 @@ def test_a_tombstone_holds_no_words(machines: Machines, tmp_path: Path) -> None:
     assert {row["kind"] for row in rows} == {"memory", "source"}
     assert all(set(row) == {"table", "kind", "id", "sha256", "deleted_at"} for row in rows)
     assert b"zebrafish" not in (tmp_path / "a").read_bytes()
+
+
+def test_a_source_that_an_edited_memory_quotes_survives_the_deletion_of_the_original(
+    machines: Machines,
+) -> None:
+    here, there = machines.here, machines.there
+    original = here.ingest("Staging listens on port 5433.", scope="global")
+    machines.copy_there()
+    machines.advance()
+    edited = here.memories.edit(original.id, content="Staging listens on port 6000.")
+    here.link(edited.id, "related_to", here.ingest("Staging is in Oslo.", scope="global").id)
+    there.forget(original.id)
+
+    machines.come_back()
+
+    assert here.maintenance.verify().ok
+    with open_memory(machines.folder / "empty.db", words_only=True) as empty:
+        assert machines.carry(here, empty).conflicts == ()
+        assert empty.memories.get(edited.id).evidence == here.memories.get(edited.id).evidence
+        assert empty.maintenance.verify().ok
+    [left_out] = machines.copy_there().conflicts
+    assert edited.id in left_out, "a person deleted its source there"
+    machines.come_back()
+    assert machines.carry(here, here).conflicts == ()
+    assert here.memories.get(edited.id).status is Status.ACTIVE

@@ -54,6 +54,10 @@ def problems(path: Path) -> dict[str, str]:
             "every item has its record",
         ),
         ("UPDATE embeddings SET vector = x'00'", "vectors have the length of their model"),
+        (
+            "INSERT INTO tombstones SELECT 'source', id, sha256, captured_at FROM sources",
+            "no quoted source counts as deleted",
+        ),
     ],
 )
 def test_a_damaged_index_is_found_and_rebuilt(path: Path, sql: str, check: str) -> None:

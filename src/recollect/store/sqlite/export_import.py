@@ -89,6 +89,13 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
 # References that may be empty, but without which the row is not shown to anybody.
 _OWNED_BY = frozenset({("conversations", "agent_id"), ("memories", "agent_id")})
 
+# The tombstones of sources that a memory here still quotes, by id or as the same material. The
+# memory needs its quote, so such a tombstone does not count: it is not kept, and not exported.
+TOMBSTONES_OF_QUOTED_SOURCES = """SELECT t.id FROM tombstones t WHERE t.kind = 'source' AND (
+    EXISTS (SELECT 1 FROM evidence e WHERE e.source_id = t.id)
+    OR EXISTS (SELECT 1 FROM sources s JOIN evidence e ON e.source_id = s.id
+                WHERE t.sha256 <> '' AND s.sha256 = t.sha256 AND s.captured_at <= t.deleted_at))"""
+
 MAX_CONFLICTS = 1_000  # reported of one import
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 
@@ -116,12 +123,25 @@ def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
         # A conversation that is being deleted is gone for everybody, and for exports too.
         column = _CONVERSATION_COLUMN.get(name)
         where = f'WHERE t."{column}" NOT IN hidden_conversations' if column else ""
+        if name == "tombstones":
+            where = f"WHERE t.kind <> 'source' OR t.id NOT IN ({TOMBSTONES_OF_QUOTED_SOURCES})"
         for row in db.execute(f"SELECT {listed} FROM {origin} {where} ORDER BY {keys}"):
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
+def delete_tombstones_of_quoted_sources(db: apsw.Connection) -> None:
+    """Delete the tombstones of sources that a memory here still quotes."""
+    ids = f"SELECT id FROM ({TOMBSTONES_OF_QUOTED_SOURCES})"
+    db.execute(f"DELETE FROM tombstones WHERE kind = 'source' AND id IN ({ids})")
+
+
 class RowImporter:
-    """The state of one import: rows added, rows that exist, and the ids that were mapped."""
+    """
+    The state of one import: rows added, rows that exist, and the ids that were mapped.
+
+    Rows that have a tombstone in the database are left out. Tombstones among the rows are stored,
+    and have no effect on the rows after them.
+    """
 
     def __init__(self, db: apsw.Connection, clock: Clock | None = None) -> None:
         self.db = db
@@ -141,17 +161,18 @@ class RowImporter:
         self._deleted_ids: set[str] = set()
         self._deleted_hashes: dict[str, int] = {}
         for deleted_id, sha256, at in db.execute("SELECT id, sha256, deleted_at FROM tombstones"):
-            self._add_tombstone(deleted_id, sha256, at)
-
-    def _add_tombstone(self, deleted_id: str, sha256: str, deleted_at: int) -> None:
-        self._deleted_ids.add(deleted_id)
-        if sha256:
-            self._deleted_hashes[sha256] = deleted_at
+            self._deleted_ids.add(deleted_id)
+            if sha256:
+                self._deleted_hashes[sha256] = at
 
     def take_rivals(self) -> list[tuple[str, str]]:
         """Return each new memory that became contradicted, with the active one of its fact."""
         rivals, self._rivals = self._rivals, []
         return rivals
+
+    def leave_out(self, record_id: str) -> None:
+        """Leave out a record, and the rows that refer to it."""
+        self._deleted_ids.add(record_id)
 
     def count_merged(self, table: str) -> None:
         """Count a record that was here and changed."""
@@ -219,7 +240,6 @@ class RowImporter:
 
     def _add_deletion(self, row: ImportedRow) -> bool:
         """Store what was deleted on the other machine; the first record of it counts."""
-        self._add_tombstone(row["id"], row["sha256"], row["deleted_at"])
         if self._find("tombstones", self._keys["tombstones"], row) is not None:
             self.unchanged += 1
             return False

@@ -13,7 +13,14 @@ import apsw
 from recollect.domain.maintenance import VerificationProblem
 from recollect.domain.repair_report import RepairReport
 from recollect.store.repositories.indexed_items import IndexedItemReader
-from recollect.store.sqlite.export_import import TABLES, check_row, columns_of, primary_key_of
+from recollect.store.sqlite.export_import import (
+    TABLES,
+    TOMBSTONES_OF_QUOTED_SOURCES,
+    check_row,
+    columns_of,
+    delete_tombstones_of_quoted_sources,
+    primary_key_of,
+)
 from recollect.store.sqlite.row_conversion import to_json
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.word_index import SqliteWordIndex
@@ -62,6 +69,10 @@ _RULES: Mapping[str, tuple[str, str]] = {
         """SELECT 'evidence ' || e.id FROM evidence e JOIN sources s ON s.id = e.source_id
             WHERE e.quote IS NOT substr(s.content, e.start_char + 1, e.end_char - e.start_char)""",
         REPAIR,
+    ),
+    "no quoted source counts as deleted": (
+        f"SELECT 'tombstones ' || id FROM ({TOMBSTONES_OF_QUOTED_SOURCES})",
+        REBUILD,
     ),
     "every searchable record is indexed": (
         f"SELECT id FROM ({_SEARCHABLE}) WHERE id NOT IN (SELECT id FROM items)",
@@ -149,6 +160,7 @@ def describe_damage(report: RepairReport) -> tuple[list[str], list[VerificationP
 
 def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, int]:
     """Rebuild items, partitions, terms and postings from the rows; return the row counts."""
+    delete_tombstones_of_quoted_sources(db)
     db.execute(
         f"""DELETE FROM postings; DELETE FROM terms;
             DELETE FROM items WHERE id NOT IN ({_SEARCHABLE});

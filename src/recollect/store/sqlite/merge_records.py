@@ -115,6 +115,7 @@ class RecordMerger:
             return False
         if not self._importer.is_deleted(row):
             self._importer.report(f"memories {row['id']}: left out, its sources were deleted here")
+        self._importer.leave_out(row["id"])
         self._importer.unchanged += len(record)
         return True
 

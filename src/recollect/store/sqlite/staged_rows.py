@@ -24,6 +24,7 @@ from recollect.store.sqlite.export_import import (
     ImportedRow,
     RowImporter,
     columns_of,
+    delete_tombstones_of_quoted_sources,
     primary_key_of,
 )
 from recollect.store.sqlite.migrate import known_migrations
@@ -41,7 +42,9 @@ _RECORD_PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 _PARTS = {part for _, parts in _RECORD_PARTS.values() for part in parts} - _RECORD_PARTS.keys()
 # A worker may take a job at once, so jobs come when everything they work on is there.
-_RECORD_TABLES = (*(name for name in TABLES if name not in (*_PARTS, "jobs")), "jobs")
+# The store takes the tombstones first, and not those of sources that its own memories quote.
+_LATER_OR_EARLIER = {*_PARTS, "tombstones", "jobs"}
+_RECORD_TABLES = (*(name for name in TABLES if name not in _LATER_OR_EARLIER), "jobs")
 
 _BLOCKS_WITHOUT_HISTORY = """SELECT b.id FROM blocks b LEFT JOIN block_history h
     ON h.block_id = b.id AND h.version = b.version AND h.value = b.value
@@ -124,6 +127,7 @@ class StagedRows:
                 message = f"row {number} of the import cannot be stored: {error!r}"
                 raise ImportRefused(message) from error
         self._check_references()
+        delete_tombstones_of_quoted_sources(self._db)
         return importer.conflicts
 
     def _check_references(self) -> None:

@@ -65,7 +65,7 @@ from recollect.store.sqlite.encrypted_file import (
     write_encrypted,
 )
 from recollect.store.sqlite.encryption import find_key
-from recollect.store.sqlite.export_import import RowImporter
+from recollect.store.sqlite.export_import import RowImporter, delete_tombstones_of_quoted_sources
 from recollect.store.sqlite.export_upgrade import upgrade_rows
 from recollect.store.sqlite.merge_records import import_records
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
@@ -282,6 +282,7 @@ class SqliteStore:
             self.write(lambda tables: tables.tombstones.add(*staged.tombstones()))
             if apply_tombstones is not None:
                 apply_tombstones()
+            self.write(lambda tables: delete_tombstones_of_quoted_sources(tables.db))
             importer = RowImporter(self._tables.db, self._clock)
             records = staged.records()
 
