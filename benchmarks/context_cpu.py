@@ -119,8 +119,8 @@ def _notes(options: argparse.Namespace) -> list[str]:
         f"{options.questions} questions in {options.rounds} rounds, after {WARM_UP} to warm up, to "
         "an open memory, with the real model. *Before* is an older checkout, measured in turn.",
         "- CPU time of the whole process, the embedding of the question included, because wall "
-        "time depends on other load. Hashes differ if the ranking or the selection changed in "
-        "between.",
+        "time depends on other load. Other load raises CPU time too, by shared caches: compare the "
+        "rows with each other. Hashes differ if the ranking or the selection changed in between.",
     ]
 
 

@@ -186,9 +186,8 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
         "protocol package if that was loaded.",
         "- Modules are compiled and files in the page cache. *Before*, if it is there, is an older "
         "checkout, measured in turn in the same environment.",
-        "- If the load is higher than the number of cores, the machine was shared with other work: "
-        "wall times then say nothing, and the processor time, beside that of the bare interpreter, "
-        "is what to compare. Search and context use two cores.",
+        "- Wall time depends on other load: if it is higher than the number of cores, compare the "
+        "CPU time, beside that of the bare interpreter. Search and context use two cores.",
     ]
 
 
