@@ -16,6 +16,7 @@ from in_process_server import serve_in_thread
 from recollect import AsyncRecollect, IllegalTransition, LocalRecollect, NotFound
 from recollect.domain import agent_run as events
 from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
+from recollect.runtime.mcp_tools import McpConnection, McpToolFailed, server_of
 from recollect.wire.sse_decoder import SseDecoder
 
 pytestmark = pytest.mark.door
@@ -164,3 +165,15 @@ def test_the_tools_of_an_mcp_server_are_tools_of_an_agent(path: Path, tmp_path: 
         assert answers[1].startswith("Error: ")
         [spec] = [spec for spec in model.requests[0].tools if spec.name == "double"]
         assert spec.parameters["properties"]["number"]["type"] == "integer"
+
+
+def test_an_mcp_server_that_does_not_list_its_tools_is_named(tmp_path: Path) -> None:
+    script = tmp_path / "number_tools.py"
+    script.write_text(MCP_SERVER)
+    connection = McpConnection(
+        server_of(command=[sys.executable, str(script)], env=None), name="numbers"
+    )
+    connection.close()
+
+    with pytest.raises(McpToolFailed, match="the MCP server 'numbers' did not list its tools"):
+        connection.tools()

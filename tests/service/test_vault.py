@@ -118,6 +118,27 @@ def test_a_deleted_page_forgets_nothing_and_an_empty_one_neither(
     assert rec.memories.get(memory.id).status is Status.ACTIVE
 
 
+def test_pages_that_are_not_read_are_named_with_the_reason(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    (tmp_path / "secret.md").write_text("The vault must not read this.")
+    (vault / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
+    (vault / "memories" / "large.md").write_text("x" * 1_000_001)
+    (vault / "blocks" / "mine.md").write_text("A block of my own.")
+
+    report = rec.engine.write_vault(vault)
+
+    assert list(report.notes) == [
+        "memories/large.md was not read: it is larger than 1,000,000 bytes. Shorten it",
+        "memories/link.md was not read: it is a link. Replace it by a file",
+        "blocks/mine.md: no block has this id. Create one with `recollect block create`, and move "
+        "the text there",
+    ]
+    assert rec.inbox.list() == []
+
+
 def test_the_vault_of_an_encrypted_store_is_written_only_if_plain_is_asked_for(
     tmp_path: Path,
 ) -> None:
