@@ -14,7 +14,7 @@ from recollect.app.restore_backup import preview_restore, replace_by_backup, res
 from recollect.app.store_encryption import encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.domain.backup import KeepRule, TableDifference
-from recollect.errors import AlreadyExists, ImportRefused, StoreDamaged, StoreLocked
+from recollect.errors import AlreadyExists, ImportRefused, StoreBusy, StoreDamaged, StoreLocked
 from recollect.service.backup_manifest import manifest_of, signed_part
 from recollect.store.key_places import KeyPlace
 from recollect.store.sqlite.encryption import is_encrypted
@@ -92,6 +92,26 @@ def test_replacing_the_store_keeps_the_former_one(settings: Settings) -> None:
     with LocalRecollect(settings) as rec:
         assert not rec.search("quagga")
     with LocalRecollect(replace(settings, db=report.replaced)) as former:
+        assert former.search("quagga")
+
+
+def test_no_restore_overwrites_the_copy_that_an_earlier_one_kept(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.store.sqlite.replace_file.LOCK_MS", 10)
+    copy = written_backup(settings)
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The quagga came later.", scope="global")
+    kept = replace_by_backup(settings, copy).replaced
+
+    with LocalRecollect(settings), pytest.raises(StoreBusy, match="nothing was changed"):
+        replace_by_backup(settings, copy)
+    names = sorted(path.name for path in settings.db_path.parent.glob("*.before-*"))
+    second = replace_by_backup(settings, copy).replaced
+
+    assert names == [Path(kept).name]
+    assert second != kept
+    with LocalRecollect(replace(settings, db=kept)) as former:
         assert former.search("quagga")
 
 

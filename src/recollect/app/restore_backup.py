@@ -30,9 +30,8 @@ from recollect.service.backup_manifest import (
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys, write_wrapped_keys
 from recollect.store.sqlite.compare_stores import compare_rows
 from recollect.store.sqlite.encryption import find_key
-from recollect.store.sqlite.migrate import snapshot
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
-from recollect.store.sqlite.replace_file import replace_store
+from recollect.store.sqlite.replace_file import replace_and_keep
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.store_key import StoreKey, unwrap_key
 
@@ -69,11 +68,13 @@ def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
     key = _key_of(settings, checked, fields)
     differences = _differences(settings, checked, key)
     current_key = find_key(path, key_places(settings))
-    previous = snapshot(path, "restore", key=current_key)
-    if fields["wrapped_keys"]:
-        merged = [*fields["wrapped_keys"], *read_wrapped_keys(path)]
-        write_wrapped_keys(path, merged)
-    replace_store(path, current_key, lambda _, partial: _fill(partial, checked, key))
+
+    def write(partial: Path) -> None:
+        _fill(partial, checked, key)
+        if fields["wrapped_keys"]:
+            write_wrapped_keys(path, [*fields["wrapped_keys"], *read_wrapped_keys(path)])
+
+    previous = replace_and_keep(path, current_key, write)
     return RestoreReport(
         backup=checked,
         to=str(path),

@@ -10,6 +10,7 @@ program deletes (partial_file.py). Whoever waited for the lock meanwhile finds t
 another identity and opens it again (`connection.open_database`).
 """
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,6 +66,27 @@ def replace_store(
                 os.close(old_file)
 
 
+def replace_and_keep(path: Path, key: StoreKey | None, write: Callable[[Path], None]) -> Path:
+    """
+    Replace the store *path*, which has *key*, by what *write* writes; return a copy of the old one.
+
+    The copy is a snapshot with a name that no earlier one has: that may be the only copy of what is
+    in it. It is made under the lock, after *write*, so a refused call leaves none.
+    """
+    previous = path
+
+    def write_both(db: apsw.Connection, partial: Path) -> None:
+        nonlocal previous
+        write(partial)
+        previous = _unused_snapshot_name(path)
+        with partial_file(previous) as copy:
+            copy_database(db, copy, key)
+            check_same_content(db, copy, key)
+
+    replace_store(path, key, write_both)
+    return previous
+
+
 @contextmanager
 def exclusive_connection(path: Path, key: StoreKey | None) -> Iterator[apsw.Connection]:
     """Yield a connection to *path* while no other exists; its write-ahead log is empty."""
@@ -114,6 +136,14 @@ def checked_row_counts(copy: Path, key: StoreKey | None) -> dict[str, int]:
         return row_counts(db)
     finally:
         db.close()
+
+
+def _unused_snapshot_name(path: Path) -> Path:
+    name = path.with_name(f"{path.name}.before-restore")
+    numbers = itertools.count(2)
+    while name.exists():
+        name = path.with_name(f"{path.name}.before-restore-{next(numbers)}")
+    return name
 
 
 def _content(db: apsw.Connection) -> list[tuple[object, ...]]:
