@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -217,6 +218,34 @@ def test_a_store_that_is_open_elsewhere_is_not_converted(
     with LocalRecollect(settings) as rec:
         rec.ingest("It still works.", scope="global")
     assert not is_encrypted(settings.db_path)
+
+
+@pytest.mark.parametrize("open_file", ["memory.db", "memory.db.before-test"])
+@pytest.mark.parametrize("convert", [rekey_store, decrypt_store])
+def test_a_refused_conversion_changes_no_file(
+    encrypted: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    convert: Callable[[Settings], object],
+    open_file: str,
+) -> None:
+    monkeypatch.setattr("recollect.store.sqlite.replace_file.LOCK_MS", 10)
+    path = encrypted.db_path
+    with LocalRecollect(encrypted) as rec:
+        rec._store.snapshot("a")
+        rec._store.snapshot("test")
+    files = [path, path.with_name("memory.db.before-a"), path.with_name("memory.db.before-test")]
+    key_file = encrypted.key_file_path.read_bytes()
+    keys = KeyPlaces(key_file=encrypted.key_file_path, uses_keyring=False)
+
+    with (
+        LocalRecollect(replace(encrypted, db=str(path.with_name(open_file)))),
+        pytest.raises(StoreBusy, match="nothing was changed"),
+    ):
+        convert(encrypted)
+
+    assert encrypted.key_file_path.read_bytes() == key_file
+    assert [find_key(file, keys) for file in files] == [find_key(path, keys)] * 3
+    assert all(is_encrypted(file) for file in files)
 
 
 def test_an_encrypted_export_is_read_with_the_key_only(encrypted: Settings, tmp_path: Path) -> None:

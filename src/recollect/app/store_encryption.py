@@ -8,6 +8,7 @@ file or the keyring, because backups and exports need it; one that a passphrase 
 after the store is written.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,12 +61,9 @@ def decrypt_store(settings: Settings) -> EncryptionReport:
     if key is None:
         raise InvalidInput(f"{path} is not encrypted")
     keys = _with_keys_of(path, keys)
-    copies = snapshots(path)
-    for copy in copies:
-        change_key(copy, find_key(copy, keys), None)
-    change_key(path, key, None)
+    copies = _change_keys(path, key, None, keys)
     write_wrapped_keys(path, [])
-    return EncryptionReport(path=str(path), is_encrypted=False, snapshots=len(copies))
+    return EncryptionReport(path=str(path), is_encrypted=False, snapshots=copies)
 
 
 def encrypted_files(path: Path) -> list[FileEncryption]:
@@ -89,11 +87,7 @@ def _convert(
     new = StoreKey.generate()
     new_keys = replace(keys, passphrase=new_passphrase or keys.passphrase)
     keys = _with_keys_of(path, keys)
-    saved = new_keys.save(path, new, place)
-    copies = snapshots(path)
-    for copy in copies:  # first: a plain copy must not outlive the plain store
-        change_key(copy, find_key(copy, keys), new)
-    change_key(path, old, new)
+    copies = _change_keys(path, old, new, keys, save_key=lambda: new_keys.save(path, new, place))
     if place is KeyPlace.PASSPHRASE:
         current = [entry for entry in read_wrapped_keys(path) if entry.get("id") == new.id]
         write_wrapped_keys(path, current)
@@ -104,10 +98,44 @@ def _convert(
         is_encrypted=True,
         cipher=CIPHER,
         key_id=new.id,
-        key_place=saved,
+        key_place=new_keys.describe_place(path, place),
         recovery_key=new.text,
-        snapshots=len(copies),
+        snapshots=copies,
     )
+
+
+def _change_keys(
+    path: Path,
+    old: StoreKey | None,
+    new: StoreKey | None,
+    keys: KeyPlaces,
+    *,
+    save_key: Callable[[], object] = lambda: None,
+) -> int:
+    """
+    Write a store and its snapshots anew under another key; return how many snapshots it has.
+
+    The store is locked first, then each snapshot, then *save_key* is called, and only then the
+    first byte is written: if one of the files is open in another program, none is changed. The
+    snapshots are written before the store: a plain copy must not outlive the plain store.
+    """
+    count = 0
+
+    def convert_snapshots() -> None:
+        nonlocal count
+        copies = [(copy, find_key(copy, keys)) for copy in snapshots(path)]
+        count = len(copies)
+        convert_next(copies)
+
+    def convert_next(copies: list[tuple[Path, StoreKey | None]]) -> None:
+        if not copies:
+            save_key()
+            return
+        (copy, key), *rest = copies
+        change_key(copy, key, new, prepare=lambda: convert_next(rest))
+
+    change_key(path, old, new, prepare=convert_snapshots)
+    return count
 
 
 def _with_keys_of(path: Path, keys: KeyPlaces) -> KeyPlaces:

@@ -82,18 +82,24 @@ class KeyPlaces:
             return f"(3) {file} needs a passphrase and RECOLLECT_PASSPHRASE is not set"
         return f"(3) the passphrase does not open {file}"
 
-    def save(self, store: Path, key: StoreKey, place: KeyPlace) -> str:
-        """Add *key* to a place, durably, before a store is encrypted; return where it is."""
+    def save(self, store: Path, key: StoreKey, place: KeyPlace) -> None:
+        """Add *key* to a place, durably, before a store is encrypted."""
         if place is KeyPlace.FILE:
             if self.key_file is None:
                 raise InvalidInput("no key file is configured; set key_file")
             if key not in read_key_file(self.key_file):
                 _append_line(self.key_file, f"{key.text}  # {key.id} {store}")
+        elif place is KeyPlace.KEYRING:
+            _add_to_keyring(key)
+        else:
+            write_wrapped_keys(store, [wrap_key(key, self.passphrase), *read_wrapped_keys(store)])
+
+    def describe_place(self, store: Path, place: KeyPlace) -> str:
+        """Return where `save` puts a key."""
+        if place is KeyPlace.FILE:
             return str(self.key_file)
         if place is KeyPlace.KEYRING:
-            _add_to_keyring(key)
             return f"OS keyring ({KEYRING_SERVICE})"
-        write_wrapped_keys(store, [wrap_key(key, self.passphrase), *read_wrapped_keys(store)])
         return str(wrapped_keys_file(store))
 
 

@@ -25,6 +25,7 @@ from recollect.store.sqlite.row_conversion import fetch_all
 from recollect.store.store_key import StoreKey
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
+_COMPANIONS = ("-wal", "-shm", "-journal", ".keys")  # files of a snapshot that was opened
 
 _MIGRATIONS_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -161,7 +162,12 @@ def snapshot(path: Path, reason: str, *, key: StoreKey | None = None) -> Path:
 
 def snapshots(path: Path) -> list[Path]:
     """Return the copies of a database that `snapshot` made, by name."""
-    return sorted(path.parent.glob(f"{path.name}.before-*"))
+    files = path.parent.glob(f"{path.name}.before-*")
+    return sorted(
+        file
+        for file in files
+        if not file.name.endswith(_COMPANIONS) and ".partial-" not in file.name
+    )
 
 
 def _apply(db: apsw.Connection, step: Migration, clock: Clock) -> None:

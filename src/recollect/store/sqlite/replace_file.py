@@ -31,10 +31,21 @@ _WIPE_BYTES = 1 << 20
 _CONTENT = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
 
 
-def change_key(path: Path, old: StoreKey | None, new: StoreKey | None) -> None:
-    """Write the store *path* anew under another key, or plain if *new* is None."""
+def change_key(
+    path: Path,
+    old: StoreKey | None,
+    new: StoreKey | None,
+    *,
+    prepare: Callable[[], None] = lambda: None,
+) -> None:
+    """
+    Write the store *path* anew under another key, or plain if *new* is None.
+
+    *prepare* is called when no other program has the store open, before anything is written.
+    """
 
     def write(db: apsw.Connection, partial: Path) -> None:
+        prepare()
         copy_database(db, partial, new)
         check_same_content(db, partial, new)
 
