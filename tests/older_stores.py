@@ -11,6 +11,7 @@ from support import FakeClock
 
 # In an order in which triggers let rows in: a quote needs its source, a memory its quote.
 FIRST = ("sources", "evidence", "memories")
+STATEMENTS = 15  # the first schema that has the status `stated`
 
 # Where memories come from was in their metadata …
 _PROVENANCE = """
@@ -62,7 +63,10 @@ def older_store(source: Path, target: Path, clock: FakeClock, *, schema: int = 1
         kept = ", ".join(
             f'"{column}"' for column in _columns_of(db, "main", table) if column in stored
         )
-        db.execute(f"INSERT OR REPLACE INTO main.{table} ({kept}) SELECT {kept} FROM now.{table}")
+        rows = f"SELECT {kept} FROM now.{table}"
+        if table == "memories" and schema < STATEMENTS:
+            rows = rows.replace('"status"', "replace(status, 'stated', 'archived')")
+        db.execute(f"INSERT OR REPLACE INTO main.{table} ({kept}) {rows}")
     copy_retrievals(str(source), db)
     if schema < 13:
         db.execute(_PROVENANCE)

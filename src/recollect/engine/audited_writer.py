@@ -40,9 +40,15 @@ class AuditedWriter:
         """Add a new memory."""
         self.create_many([memory], [reason])
 
-    def create_copy(self, memory: Memory, reason: str, **changes: Any) -> Memory:
-        """Add a copy of *memory* with evidence of its own and *changes*, and return it."""
-        now, copy_id = self.clock.now(), self.clock.new_id()
+    def create_copy(
+        self, memory: Memory, reason: str, *, copy_id: str | None = None, **changes: Any
+    ) -> Memory:
+        """
+        Add a copy of *memory* with evidence of its own and *changes*, and return it.
+
+        Work that may be repeated after a kill gives the *copy_id*; otherwise it is a new one.
+        """
+        now, copy_id = self.clock.now(), copy_id or self.clock.new_id()
         evidence = tuple(
             replace(evidence, id=derived_id(copy_id, "evidence", number), memory_id=copy_id)
             for number, evidence in enumerate(memory.evidence)

@@ -312,7 +312,12 @@ def _narrow(writer: ConsolidationWriter, candidate: Memory) -> Memory:
     project_id, repo_id = _place_of_work(writer.tables, owner)
     reason = f"narrowed from scope {candidate.scope}: no person has decided"
     copy = writer.create_copy(
-        candidate, reason, scope=scope, project_id=project_id, repo_id=repo_id
+        candidate,
+        reason,
+        copy_id=derived_id(candidate.id, "narrowed", 0),
+        scope=scope,
+        project_id=project_id,
+        repo_id=repo_id,
     )
     writer.delete(candidate)
     return copy
@@ -324,6 +329,7 @@ def _move_to_project(writer: AuditedWriter, candidate: Memory, other: Memory) ->
     copy = writer.create_copy(
         candidate,
         f"it may change memory {other.id}, which is about the project",
+        copy_id=derived_id(candidate.id, "moved", 0),
         scope=other.scope,
         project_id=other.project_id,
         repo_id=other.repo_id,

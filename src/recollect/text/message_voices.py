@@ -70,6 +70,9 @@ _SIGNS_OF_OTHERS = LazyPattern(
     # A task whose text follows it.
     r"^(?:(?:please|can you|could you|now)\s+)*(?:translate|summari[sz]e|proofread|paraphrase"
     r"|rephrase|(?:fix|correct|check) the (?:grammar|spelling|wording))\b[^.!?–—]*[.!?–—-]\s+\S",
+    # Whoever speaks of "the user" is another.
+    r"\bthe (?:user|human) (?:ha[sd] |have )?(?:decided|wants?|wanted|prefers?|preferred|said"
+    r"|says|asked|told|likes|confirmed|approved|agreed|chose|chooses)\b",
     r"\b(?:pasted|pasting|copied|quoted|quoting|unquote|verbatim|retrieved"
     r"|search results?|web ?page|forwarded|fwd|wrote|(?:kind|best|warm) regards|sincerely)\b",
     flags=re.IGNORECASE,
