@@ -239,3 +239,26 @@ def test_a_forgotten_file_leaves_no_trace_in_questions(path: Path, tmp_path: Pat
         assert files_with_word(path, WORD) == []
         assert rec.files.search("cake", project=folder)
         assert rec.maintenance.verify().ok
+
+
+def test_a_document_does_not_keep_a_distinctive_word_and_many_are_named(path: Path) -> None:
+    for count in (1, 5):
+        with open_memory(path.with_name(f"{count}.db")) as rec:
+            memory = rec.ingest("The zebra codename is Quaxilon.", project="p", type="decision")
+            talk = rec.conversations.start(agent="anna")
+            message = rec.conversations.append(talk, "user", "Ask Quaxilon about lunch.")
+            for number in range(count):
+                note = {"note": f"Call Quaxilon on Monday {number}"}
+                rec.documents.put(("notes",), f"n{number}", note)
+
+            receipt = rec.forget(memory.id)
+
+            [stored] = rec.conversations.messages(talk)
+            document = rec.documents.get(("notes",), "n0")
+            texts = [stored.content, str(document and document.value)]
+            named = [line for line in receipt.kept if line.startswith("document notes/n")]
+            assert stored.id == message.id
+            if count == 1:
+                assert ("Quaxilon" in "".join(texts), named) == (False, []), texts
+            else:
+                assert len(named) == count

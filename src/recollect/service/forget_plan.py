@@ -3,7 +3,8 @@ Decide what goes with a forgotten memory: which words, and where they are.
 
 The words are the statement, its quotes and its distinctive words (text/forgotten_words.py). A word
 is distinctive if it is uncommon in general and hardly used elsewhere: no other memory, block or
-file has it, and few messages. Words that another active memory says stay, and the receipt names it.
+file has it, and few messages, sources and documents. Words that another active memory says stay,
+and the receipt names it; it names documents, too, if a word stays because many of them have it.
 
 Candidates and archived or superseded memories that say the same go too. A session record (an
 episode) stays without the words. Nothing is written here.
@@ -23,10 +24,12 @@ from recollect.text.forgotten_words import ForgottenWords, phrases_of, uncommon_
 
 _SIMILAR_CONTENT = frozenset({Relation.SUPPORTS, Relation.SUPERSEDES})
 
-# A word that more messages, conversations or sources have is a topic, not a trace of one statement.
+# A word that more of these have is a topic, not a trace of one statement.
 MAX_MESSAGES = 8
 MAX_CONVERSATIONS = 2
 MAX_SOURCES = 4
+MAX_DOCUMENTS = 4
+NAMED_DOCUMENTS = 20  # in a receipt, of those that keep a word
 
 FORGOTTEN_STATUSES = UNREVIEWED | {Status.ARCHIVED, Status.SUPERSEDED}
 REDACTED_TABLES = (
@@ -96,8 +99,10 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
     former = _former_versions(tables, memory)
     going = {other.id for other in others if _is_forgotten_too(other, memory)}
     staying = [other for other in others if other.id not in going]
-    uncommon = _distinctive_words(tables, memory, {memory.id, *going, *former})
-    words = ForgottenWords(_unshared_phrases(memory, staying), uncommon)
+    uncommon = _unshared_words(tables, memory, {memory.id, *going, *former})
+    in_documents = _documents_with(tables, uncommon)
+    distinctive = {word for word in uncommon if len(in_documents[word]) <= MAX_DOCUMENTS}
+    words = ForgottenWords(_unshared_phrases(memory, staying), frozenset(distinctive))
     with_words = _memories_that_say(tables, words, memory)
     going |= {other.id for other in with_words if other.id in former}
     gone = {memory.id, *going}
@@ -116,6 +121,9 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
         view_names=tuple(views_with(tables, words)),
         kept=(
             *_named_lines(tables, words),
+            *_document_lines(
+                tables, [in_documents[word] for word in uncommon if word not in distinctive]
+            ),
             *_similar_lines(tables, memory, staying, gone),
         ),
     )
@@ -210,7 +218,8 @@ def _unshared_phrases(memory: Memory, staying: Sequence[Memory]) -> tuple[str, .
     )
 
 
-def _distinctive_words(tables: Tables, memory: Memory, gone: Collection[str]) -> frozenset[str]:
+def _unshared_words(tables: Tables, memory: Memory, gone: Collection[str]) -> frozenset[str]:
+    """Return the uncommon words of a memory that are hardly used elsewhere, documents aside."""
     texts = [*statement_texts(memory), memory.title, memory.summary, *memory.alternatives]
     words = [
         word
@@ -225,13 +234,24 @@ def _distinctive_words(tables: Tables, memory: Memory, gone: Collection[str]) ->
     return frozenset(word for word, count in counts.items() if count <= MAX_SOURCES)
 
 
+def _documents_with(tables: Tables, words: Collection[str]) -> Mapping[str, Set[str]]:
+    """Return the ids of the documents that have each word."""
+    ids: dict[str, set[str]] = {word: set() for word in words}
+    patterns = {word: ForgottenWords(words=frozenset({word})) for word in words}
+    for cell in tables.texts.cells("documents") if words else ():
+        for word, pattern in patterns.items():
+            if has_words(pattern, cell):
+                ids[word].add(str(cell.key[0]))
+    return ids
+
+
 def _is_hardly_used(tables: Tables, word: str, gone: Collection[str]) -> bool:
     items = tables.texts.items_with(word, limit=4 * MAX_MESSAGES + len(gone))
-    others = [item for item in items if item.id not in gone]
+    others = [item for item in items if item.id not in gone and item.kind is not ItemKind.DOCUMENT]
     messages = [item for item in others if item.kind is ItemKind.MESSAGE]
     memories = [item.id for item in others if item.kind is ItemKind.MEMORY]
     if len(messages) + len(memories) < len(others):
-        return False  # a block, a file or a document has it
+        return False  # a block or a file has it
     if not all(map(_is_record, tables.memories.get_many(memories))):
         return False
     conversations = {item.conversation_id for item in messages}
@@ -255,6 +275,16 @@ def _named_lines(tables: Tables, words: ForgottenWords) -> list[str]:
             if has_words(words, cell):
                 lines[line.format(cell.key[0])] = None
     return list(lines)
+
+
+def _document_lines(tables: Tables, ids_by_word: Sequence[Set[str]]) -> Iterator[str]:
+    """Yield a line for each document that keeps a word because many documents have it."""
+    ids = sorted({document_id for some_ids in ids_by_word for document_id in some_ids})
+    for document in tables.documents.get_many(ids[:NAMED_DOCUMENTS]):
+        place = "/".join((*document.namespace, document.key))
+        yield f"document {place}: has a word of the memory, as many documents do; change it"
+    if len(ids) > NAMED_DOCUMENTS:
+        yield f"{len(ids) - NAMED_DOCUMENTS:,} more documents have such a word; search for it"
 
 
 def _similar_lines(
