@@ -26,6 +26,7 @@ from support import FakeClock, candidates
 
 pytestmark = pytest.mark.door
 
+PROPOSED = [status for status in Status if status is not Status.STATED]
 KINDS: tuple[ChatServerKind, ...] = ("openai", "anthropic")
 KEY = "sk-test-0123456789abcdefghij"
 SHORT_S = 0.2
@@ -98,7 +99,7 @@ def ask_job(rec: LocalRecollect) -> Job:
 
 def known(rec: LocalRecollect) -> dict[str, Status]:
     """Return what is known besides episodes, and how it stands."""
-    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
+    found = rec.memories.list(everywhere=True, statuses=PROPOSED, limit=100)
     return {one.content: one.status for one in found if one.type != "episode"}
 
 
@@ -106,7 +107,7 @@ BY_RULES = {PREFERENCE: Status.INBOX, DECISION: Status.ACTIVE}
 
 
 def from_model(rec: LocalRecollect) -> list[Memory]:
-    found = rec.memories.list(everywhere=True, statuses=list(Status), limit=100)
+    found = rec.memories.list(everywhere=True, statuses=PROPOSED, limit=100)
     return [one for one in found if one.provenance.rule == "model"]
 
 
