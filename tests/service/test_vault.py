@@ -1,5 +1,7 @@
 """A vault: readable pages of a store, whose edits wait for a person."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -137,6 +139,37 @@ def test_pages_that_are_not_read_are_named_with_the_reason(
         "the text there",
     ]
     assert rec.inbox.list() == []
+
+
+def test_a_shared_vault_removes_and_writes_nothing_outside_its_folder(
+    rec: LocalRecollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rec.ingest("Deploys happen on Fridays.", scope="global")
+    outside, vault = tmp_path / "outside", tmp_path / "vault"
+    outside.mkdir()
+    victim = outside / "victim.md"
+    victim.write_text("mine")
+    record = {"id": "x", "written": hashlib.sha256(b"mine").hexdigest()}
+    rec.engine.write_vault(vault)
+    state = vault / ".recollect-vault.json"
+    for name in (str(victim), "memories/../../outside/victim.md", "../outside/victim.md", "a.md"):
+        state.write_text(json.dumps({"pages": {name: record}}))
+        with pytest.raises(InvalidInput, match="not the name of a page"):
+            rec.engine.write_vault(vault)
+    state.write_text(json.dumps({"pages": {"memories/victim.md": record}}))
+    (vault / "memories" / "victim.md").symlink_to(victim)
+    rec.engine.write_vault(vault)
+    assert (vault / "memories" / "victim.md").is_symlink()
+
+    (vault / "blocks").rmdir()
+    (vault / "blocks").symlink_to(outside)
+    with pytest.raises(InvalidInput, match="is a link"):
+        rec.engine.write_vault(vault)
+    monkeypatch.chdir(outside)
+    with pytest.raises(InvalidInput, match="is empty"):
+        rec.engine.write_vault("")
+
+    assert [path.name for path in outside.iterdir()] == ["victim.md"]
 
 
 def test_the_vault_of_an_encrypted_store_is_written_only_if_plain_is_asked_for(

@@ -20,6 +20,7 @@ from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
 from recollect.domain.vault_report import VaultReport
+from recollect.errors import InvalidInput
 from recollect.service import jobs, maintenance, review
 from recollect.service.backup import BackupSchedule
 from recollect.service.finish_work import finish_in_steps
@@ -76,6 +77,8 @@ class EngineControl:
         # Pages load the parser of front matter, which nothing else here needs.
         from recollect.service.vault import write_vault
 
+        if not os.fspath(folder).strip():
+            raise InvalidInput("the folder of the vault is empty; name one, or `.` for this folder")
         return write_vault(self._services, expand_home(str(Path(folder))), plain=plain)
 
     def warm_up(self) -> bool:

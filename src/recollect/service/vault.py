@@ -95,19 +95,38 @@ def write_vault(services: Services, folder: Path, *, plain: bool = False) -> Vau
 def _open_or_create(folder: Path) -> _Vault:
     """Create the folders and read the state file; raise if that file is damaged."""
     state = folder / STATE_FILE
+    for name in _FOLDERS:
+        if (folder / name).is_symlink():
+            raise InvalidInput(
+                f"{folder / name} is a link, and a vault writes and removes files only inside its "
+                "own folder. Replace it by a folder"
+            )
     try:
         for name in _FOLDERS:
             (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         if not state.exists():
             return _Vault(folder)
         pages = json.loads(state.read_text(encoding="utf-8"))["pages"]
-        return _Vault(folder, {name: _PageRecord(**page) for name, page in pages.items()})
+        return _Vault(folder, {_page_name(name): _PageRecord(**pages[name]) for name in pages})
     except OSError as error:
         raise StoreUnavailable(f"cannot write a vault to {folder}: {error}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(
             f"{state} is damaged: {error}. Delete it: then pages with an id are compared anew"
         ) from error
+
+
+def _page_name(name: str) -> str:
+    """
+    Return *name* if it is the name of a page; raise `ValueError` if not.
+
+    Whoever shares the folder can write the state file, and its pages are removed: it must not name
+    a file elsewhere.
+    """
+    kind, _, file = name.partition("/")
+    if kind not in _FOLDERS or not file.endswith(".md") or Path(file).name != file:
+        raise ValueError(f"{name!r} is not the name of a page in {', '.join(_FOLDERS)}")
+    return name
 
 
 def _save(vault: _Vault) -> None:
@@ -304,7 +323,8 @@ def _remove_pages(vault: _Vault, pages: Mapping[str, tuple[str, str]], undecided
     for name in gone:
         page, path = vault.pages[name], vault.folder / name
         was_captured = bool(page.proposal) or bool(page.written)
-        is_ours = path.exists() and _hash(path.read_bytes()) in (page.written, page.captured)
+        is_file = path.is_file() and not path.is_symlink()
+        is_ours = is_file and _hash(path.read_bytes()) in (page.written, page.captured)
         if is_ours and was_captured:
             path.unlink()
             removed += 1
