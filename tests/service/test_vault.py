@@ -3,6 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from recollect.app.store_encryption import encrypt_store
 from recollect.config import Settings
 from recollect.domain.transcript import Voice
 from recollect.text.vault_page import END, file_name, parse_page, render_page
+from support import candidates
 
 
 def page_with(folder: Path, words: str) -> Path:
@@ -62,6 +64,34 @@ def test_the_edit_of_a_page_waits_and_replaces_the_memory_when_it_is_promoted(
     assert [path.name for path in (vault / "memories").iterdir()] == [
         file_name("Deploys happen daily.", candidate.id)
     ]
+
+
+def test_an_edit_stays_in_the_project_repo_agent_and_session_of_its_memory(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    places: list[dict[str, Any]] = [
+        {"project": "clientA", "agent": "coder", "scope": "agent"},
+        {"project": "clientA", "repo": "backend", "scope": "repo"},
+        {"project": "clientA", "repo": "backend", "scope": "project"},
+        {"agent": "coder", "session": "s1", "scope": "session"},
+    ]
+    originals = [rec.ingest(f"Fact {n} is old.", **place) for n, place in enumerate(places)]
+    rec.engine.write_vault(vault)
+    for path in (vault / "memories").iterdir():
+        path.write_text(path.read_text().replace("is old.\n\n<!--", "is new.\n\n<!--"))
+
+    rec.engine.write_vault(vault)
+
+    edits = {memory.content: memory for memory in candidates(rec)}
+    for number, original in enumerate(originals):
+        candidate = edits[f"Fact {number} is new."]
+        for name in ("scope", "project_id", "repo_id", "agent_id", "session_id", "owner"):
+            assert getattr(candidate, name) == getattr(original, name)
+    rec.promote(edits["Fact 0 is new."].id, replaces=True)
+    assert rec.search("fact 0", agent="coder", project="clientA")
+    found = [hit.memory for hit in rec.search("fact 0", agent="coder", project="clientB")]
+    assert edits["Fact 0 is new."].id not in {memory.id for memory in found}
 
 
 def test_a_rejected_edit_is_replaced_by_the_memory_again(

@@ -13,7 +13,7 @@ from recollect.domain.scope import owner_of
 from recollect.domain.source import Evidence, Source, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
-from recollect.service.place_lookup import ensure_place
+from recollect.service.place_lookup import PlaceIds, ensure_place
 from recollect.service.services import Services
 from recollect.service.write import MAX_QUOTE, MemoryDraft
 from recollect.store.protocol import Tables
@@ -31,16 +31,18 @@ def add_candidate(
     reason: str,
     source: Source | None = None,
     span: tuple[int, int] | None = None,
+    place: PlaceIds | None = None,
 ) -> Memory | None:
     """
     Store a candidate unless a memory of the same words and place is here already.
 
-    It quotes *span* of *source*; without one, a source of its own words.
+    It quotes *span* of *source*; without one, a source of its own words. It belongs to *place*;
+    without one, to the place that the draft names.
     """
     now = services.clock.now()
     request = draft.request
-    place = vars(ensure_place(tables, draft.place, services.clock))
-    owner = owner_of(draft.scope, **place)
+    ids = vars(place or ensure_place(tables, draft.place, services.clock))
+    owner = owner_of(draft.scope, **ids)
     [same] = tables.memories.with_fingerprints([(fingerprint(request.content), owner)])
     if same:
         return None
@@ -78,7 +80,7 @@ def add_candidate(
         ),
         evidence=(evidence,),
         redactions=draft.redactions,
-        **place,
+        **ids,
     )
     AuditedWriter(tables, services.clock, by).create(memory, reason)
     return memory

@@ -12,7 +12,7 @@ folder that is synchronised or cleaned up must not forget anything.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,13 @@ from recollect.domain.block import Block, ProposalState, replace_all
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
+from recollect.domain.scope import Scope
 from recollect.domain.vault_report import VaultReport
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, StoreUnavailable
 from recollect.service.block_proposals import add_proposal
 from recollect.service.outside_candidates import add_candidate
+from recollect.service.place_lookup import PlaceIds
 from recollect.service.services import Services
 from recollect.service.write import draft_memory
 from recollect.store.protocol import Tables
@@ -207,7 +209,7 @@ def _propose_memory(
     """Store the words of a page as a candidate; return its id, '' if they are known."""
     if memory is not None and page.words.rstrip() == memory.content.rstrip():
         return ""
-    request = _request_of(tables, page, memory)
+    draft = draft_memory(_request_of(page, memory))
     candidate_id = services.clock.new_id()
     if memory is not None:
         candidate_id = derived_id(page_id, f"vault {_hash(page.words.encode())}", 0)
@@ -216,10 +218,11 @@ def _propose_memory(
     candidate = add_candidate(
         services,
         tables,
-        draft_memory(request),
+        draft if memory is None else replace(draft, scope=memory.scope),
         memory_id=candidate_id,
         by=WRITER,
         reason="edited in the vault" if memory is not None else "written in the vault",
+        place=None if memory is None else _place_ids(memory),
     )
     if candidate is None:
         return ""
@@ -229,28 +232,41 @@ def _propose_memory(
     return candidate.id
 
 
-def _request_of(tables: Tables, page: VaultPage, memory: Memory | None) -> IngestRequest:
+def _request_of(page: VaultPage, memory: Memory | None) -> IngestRequest:
     fields: dict[str, Any] = {"content": page.words, "status": Status.INBOX}
-    if memory is not None:
-        place = _place_of(tables, memory)
-        return IngestRequest.of({**fields, "type": memory.type, "tags": memory.tags, **place})
+    if memory is not None:  # whose place is used as it is
+        fields |= {"type": memory.type, "tags": memory.tags, "scope": Scope.GLOBAL}
+        return IngestRequest.of(fields)
     kind = page.fields.get("type")
     if kind in {kind.value for kind in MemoryType}:
         fields["type"] = kind
-    project = page.fields.get("project")
-    if isinstance(project, str) and project.strip():
-        return IngestRequest.of({**fields, "project": project, "scope": "project"})
-    return IngestRequest.of({**fields, "scope": "global"})
+    scope = Scope.GLOBAL
+    for narrower in (Scope.PROJECT, Scope.REPO, Scope.AGENT):
+        name = page.fields.get(narrower.value)
+        if isinstance(name, str) and name.strip():
+            fields[narrower.value], scope = name, narrower
+    return IngestRequest.of({**fields, "scope": scope})
 
 
-def _place_of(tables: Tables, memory: Memory) -> Mapping[str, Any]:
-    """Return the narrowest place of a memory that has a name."""
-    if memory.agent_id and (agent := tables.agents.get(memory.agent_id)) is not None:
-        return {"agent": agent.name, "scope": "agent"}
-    project = tables.projects.project(memory.project_id) if memory.project_id else None
-    if project is not None:
-        return {"project": project.identity, "scope": "project"}
-    return {"scope": "global"}
+def _place_ids(memory: Memory) -> PlaceIds:
+    return PlaceIds(
+        project_id=memory.project_id,
+        repo_id=memory.repo_id,
+        agent_id=memory.agent_id,
+        session_id=memory.session_id,
+    )
+
+
+def _place_fields(tables: Tables, memory: Memory) -> Mapping[str, str]:
+    """Return the names of the place of a memory, and its scope."""
+    fields = {"scope": memory.scope.value}
+    if memory.project_id and (project := tables.projects.project(memory.project_id)):
+        fields["project"] = project.identity
+    if memory.repo_id and (repo := tables.projects.repo(memory.repo_id)):
+        fields["repo"] = repo.name
+    if memory.agent_id and (agent := tables.agents.get(memory.agent_id)):
+        fields["agent"] = agent.name
+    return fields
 
 
 def _waits(tables: Tables, page: _PageRecord) -> bool:
@@ -277,7 +293,7 @@ def _rendered_pages(tables: Tables) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _memory_page(tables: Tables, memory: Memory) -> str:
     fields: dict[str, Any] = {"id": memory.id, "type": memory.type.value}
-    fields |= {name: value for name, value in _place_of(tables, memory).items() if value}
+    fields |= _place_fields(tables, memory)
     if memory.title:
         fields["title"] = memory.title
     if memory.tags:
