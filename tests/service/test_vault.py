@@ -94,6 +94,26 @@ def test_an_edit_stays_in_the_project_repo_agent_and_session_of_its_memory(
     assert edits["Fact 0 is new."].id not in {memory.id for memory in found}
 
 
+def test_forgetting_a_memory_removes_undecided_edits_of_its_page_and_the_page(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    memory = rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "Fridays")
+    page.write_text(page.read_text().replace("on Fridays.\n\n<!--", "at dawn.\n\n<!--"))
+    rec.engine.write_vault(vault)
+    assert [memory.content for memory in candidates(rec)] == ["Deploys happen at dawn."]
+
+    receipt = rec.forget(memory.id)
+    rec.engine.write_vault(vault)
+
+    assert receipt.removed["memories"] == 2
+    assert candidates(rec) == []
+    assert not page.exists()
+    assert rec.maintenance.verify().ok
+
+
 def test_a_rejected_edit_is_replaced_by_the_memory_again(
     rec: LocalRecollect, tmp_path: Path
 ) -> None:

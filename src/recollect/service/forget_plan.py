@@ -6,7 +6,8 @@ is distinctive if it is uncommon in general and hardly used elsewhere: no other 
 file has it, and few messages, sources and documents. Words that another active memory says stay,
 and the receipt names it; it names documents, too, if a word stays because many of them have it.
 
-Candidates and archived or superseded memories that say the same go too. A session record (an
+Candidates and archived or superseded memories that say the same go too, and so do undecided edits
+of the memory's vault page. A session record (an
 episode) stays without the words. Nothing is written here.
 """
 
@@ -17,6 +18,7 @@ from itertools import groupby
 from recollect.domain.link import Relation
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.scope import ItemKind, Scope
+from recollect.service.outside_candidates import VAULT_WRITER
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.store.values import TextCell
@@ -98,6 +100,7 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
     ]
     former = _former_versions(tables, memory)
     going = {other.id for other in others if _is_forgotten_too(other, memory)}
+    going |= _undecided_vault_edits(tables, memory)
     staying = [other for other in others if other.id not in going]
     uncommon = _unshared_words(tables, memory, {memory.id, *going, *former})
     in_documents = _documents_with(tables, uncommon)
@@ -196,6 +199,21 @@ def _former_versions(tables: Tables, memory: Memory) -> set[str]:
     ids = {end for link in similar for end in (link.from_id, link.to_id)} - {memory.id}
     inactive = (Status.ARCHIVED, Status.SUPERSEDED)
     return {other.id for other in tables.memories.get_many(sorted(ids)) if other.status in inactive}
+
+
+def _undecided_vault_edits(tables: Tables, memory: Memory) -> set[str]:
+    """Return the ids of the candidates that edits of the memory's vault page became."""
+    ids = {
+        link.from_id
+        for link in tables.links.of_memory(memory.id)
+        if link.relation is Relation.CONTRADICTS and link.to_id == memory.id
+    }
+    return {
+        other.id
+        for other in tables.memories.get_many(sorted(ids))
+        if not other.is_reviewed
+        and any(change.by == VAULT_WRITER for change in tables.memories.changes(other.id)[:1])
+    }
 
 
 def _is_record(memory: Memory) -> bool:

@@ -20,6 +20,8 @@ from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint, sha256_hex
 from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 
+VAULT_WRITER = "vault"  # the author of what the pages of a vault say
+
 
 def add_candidate(
     services: Services,

@@ -28,7 +28,7 @@ from recollect.domain.vault_report import VaultReport
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, StoreUnavailable
 from recollect.service.block_proposals import add_proposal
-from recollect.service.outside_candidates import add_candidate
+from recollect.service.outside_candidates import VAULT_WRITER, add_candidate
 from recollect.service.place_lookup import PlaceIds
 from recollect.service.services import Services
 from recollect.service.write import draft_memory
@@ -38,7 +38,6 @@ from recollect.text.vault_page import VaultPage, file_name, parse_page, render_p
 from recollect.wire.requests.recollect import IngestRequest
 
 STATE_FILE = ".recollect-vault.json"
-WRITER = "vault"
 MAX_PAGES = 100_000
 MAX_PAGE_BYTES = 1_000_000
 _FOLDERS = ("memories", "decisions", "blocks")
@@ -198,7 +197,7 @@ def _propose_block(
         services.clock,
         block,
         replace_all(words),
-        author=WRITER,
+        author=VAULT_WRITER,
         reason="edited in the vault",
     )
 
@@ -220,14 +219,14 @@ def _propose_memory(
         tables,
         draft if memory is None else replace(draft, scope=memory.scope),
         memory_id=candidate_id,
-        by=WRITER,
+        by=VAULT_WRITER,
         reason="edited in the vault" if memory is not None else "written in the vault",
         place=None if memory is None else _place_ids(memory),
     )
     if candidate is None:
         return ""
     if memory is not None:
-        writer = AuditedWriter(tables, services.clock, WRITER)
+        writer = AuditedWriter(tables, services.clock, VAULT_WRITER)
         writer.link(candidate.id, Relation.CONTRADICTS, memory.id, note="edited in the vault")
     return candidate.id
 
