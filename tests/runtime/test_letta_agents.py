@@ -9,7 +9,7 @@ import pytest
 
 from agent_runs import agent_store, log_of, unanswered_calls
 from conftest import DATA
-from recollect import LocalRecollect
+from recollect import ImportRefused, InvalidInput, LocalRecollect
 from recollect.models.chat_turn import Turn
 from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
 from recollect.runtime.agent_settings import FileTool
@@ -199,3 +199,43 @@ def test_a_file_cannot_approve_its_own_code(tmp_path: Path, path: Path, format: 
         assert sum("was not taken over" in note for note in imported.notes) == 2
         result = rec.agents.run(imported.agent, "go")
         assert [approval.tool for approval in result.approvals] == ["fetch"]
+
+
+def with_tool(**changes: Any) -> dict[str, Any]:
+    """Return the workflow with other fields in its first tool, and without rules."""
+    agent = {**WORKFLOW["agents"][0], "tool_rules": []}
+    return {
+        **WORKFLOW,
+        "agents": [agent],
+        "tools": [{**WORKFLOW["tools"][0], **changes}, *WORKFLOW["tools"][1:]],
+    }
+
+
+def test_a_tool_with_a_malformed_schema_is_missing_and_malformed_ids_are_refused(
+    tmp_path: Path, path: Path
+) -> None:
+    file = tmp_path / "malformed.af"
+    parameters: list[dict[str, Any]] = [
+        {"properties": [1]},
+        {"required": 3},
+        {"properties": {"who": {"type": 3}}},
+        {"properties": {"who": {"items": [1]}}},
+        {"properties": {"who": {"anyOf": [1]}}},
+        {"properties": {"who": True}},
+    ]
+    turns = ["Done."] * len(parameters)
+    with agent_store(path, *turns) as (rec, _):
+        for number, malformed in enumerate(parameters):
+            file.write_text(json.dumps(with_tool(json_schema={"parameters": malformed})))
+            agent = rec.agents.import_(file, name=f"malformed {number}").agent
+            started, *_, ended = rec.agents.stream(agent, "go")
+            assert "fetch" in started.missing_tools, malformed  # type: ignore[union-attr]
+            assert ended.result.stop_reason == "end_turn"  # type: ignore[union-attr]
+        agent_record = {**WORKFLOW["agents"][0], "tool_ids": [["x"]]}
+        for value in (with_tool(id={}), {**WORKFLOW, "agents": [agent_record]}):
+            file.write_text(json.dumps(value))
+            with pytest.raises(ImportRefused, match="id"):
+                rec.agents.import_(file, name="refused")
+        rec.agents.update("ada", metadata={"runtime": {"approval_s": 10**15}})
+        with pytest.raises(InvalidInput, match="approval_s"):
+            rec.agents.run("ada", "go")

@@ -14,9 +14,12 @@ from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import APPROVAL_S, APPROVED, LETTA, RUNTIME
 from recollect.errors import InvalidInput
 from recollect.runtime.tool_rules import ToolRule, parse_rules
+from recollect.wire.schema_validator import is_readable
 
 MAX_TOKENS = 4_096  # of one answer
 DEFAULT_APPROVAL_S = 24 * 3600
+MAX_APPROVAL_S = 366 * 24 * 3600
+MAX_NUMBER = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,7 @@ def agent_settings(agent: Agent) -> AgentSettings:
         approved_tools=frozenset(_texts(own, APPROVED)),
         heartbeats=bool(own.get("heartbeats", heartbeats)),
         max_tokens=_number(own, "max_tokens", MAX_TOKENS),
-        approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S),
+        approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S, most=MAX_APPROVAL_S),
         file_tools=file_tools,
     )
 
@@ -83,16 +86,21 @@ def _imported(
     if not isinstance(record, Mapping):
         return None, (), {}, False
     by_id = {
-        tool.get("id"): _file_tool(tool)
+        tool["id"]: _file_tool(tool)
         for tool in (tools if isinstance(tools, list) else [])
-        if isinstance(tool, Mapping) and isinstance(tool.get("name"), str)
+        if isinstance(tool, Mapping)
+        and isinstance(tool.get("name"), str)
+        and isinstance(tool.get("id"), str)
     }
     ids = record.get("tool_ids")
-    own = [by_id[tool_id] for tool_id in (ids if isinstance(ids, list) else []) if tool_id in by_id]
+    ids = [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
+    own = [by_id[tool_id] for tool_id in ids if tool_id in by_id]
     rules = parse_rules(record.get("tool_rules"))
     # Only Letta's oldest agents ask for their next step; the newer ones continue by themselves.
     heartbeats = record.get("agent_type") == "memgpt_agent"
-    return tuple(tool.name for tool in own), rules, {tool.name: tool for tool in own}, heartbeats
+    # A tool whose schema cannot be read is named without its code: a run says that it is missing.
+    readable = {tool.name: tool for tool in own if is_readable(tool.parameters)}
+    return tuple(tool.name for tool in own), rules, readable, heartbeats
 
 
 def _file_tool(tool: Mapping[str, Any]) -> FileTool:
@@ -124,8 +132,10 @@ def _texts(own: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _number(own: Mapping[str, Any], name: str, default: int) -> int:
+def _number(own: Mapping[str, Any], name: str, default: int, *, most: int = MAX_NUMBER) -> int:
     value = own.get(name, default)
-    if type(value) is not int or value < 1:
-        raise InvalidInput(f'metadata["{RUNTIME}"]["{name}"] must be a whole number, 1 or more')
+    if type(value) is not int or not 1 <= value <= most:
+        raise InvalidInput(
+            f'metadata["{RUNTIME}"]["{name}"] must be a whole number from 1 to {most:,}'
+        )
     return value

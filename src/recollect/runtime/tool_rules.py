@@ -94,6 +94,9 @@ def _parse_rule(value: Any) -> ToolRule:
         raise InvalidInput(
             f"the rule {kind} of {value['tool_name']} needs max_count_limit, 1 or more"
         )
+    default_child = value.get("default_child")
+    if not isinstance(default_child, str | None):
+        raise InvalidInput(f"default_child of a rule of {value['tool_name']} must be a name")
     nodes = [node for node in _list(value, "child_arg_nodes") if isinstance(node, Mapping)]
     return ToolRule(
         kind=kind,
@@ -105,7 +108,7 @@ def _parse_rule(value: Any) -> ToolRule:
             _output_key(key): str(child)
             for key, child in _object(value, "child_output_mapping").items()
         },
-        default_child=value.get("default_child"),
+        default_child=default_child,
         require_output_mapping=bool(value.get("require_output_mapping")),
         max_count=count if isinstance(count, int) else 0,
     )

@@ -36,6 +36,18 @@ _IS_OF_TYPE: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
+# What the keywords of a schema must be, so that values can be checked against it.
+_IS_READABLE: Mapping[str, Callable[[Any], bool]] = {
+    "type": lambda value: isinstance(value, str) or _is_list_of_texts(value),
+    "required": lambda value: _is_list_of_texts(value),
+    "properties": lambda value: isinstance(value, Mapping),
+    "enum": lambda value: isinstance(value, list | tuple),
+    "anyOf": lambda value: value is None or isinstance(value, list | tuple),
+    "oneOf": lambda value: value is None or isinstance(value, list | tuple),
+    **dict.fromkeys(("minimum", "maximum", "maxLength"), lambda value: _is_number(value)),
+}
+
+
 class SchemaError(NamedTuple):
     """Where a value does not fit its schema, '' for the whole, and why."""
 
@@ -51,6 +63,18 @@ def check_schema(schema: Schema) -> None:
     for inner in (*schema.get("properties", {}).values(), schema.get("items")):
         if inner is not None:
             check_schema(inner)
+
+
+def is_readable(schema: Any) -> bool:
+    """Return whether the keywords of somebody else's schema have values of the right kind."""
+    if not isinstance(schema, Mapping):
+        return False
+    if not all(is_right(schema[name]) for name, is_right in _IS_READABLE.items() if name in schema):
+        return False
+    properties = schema.get("properties", {}).values()
+    options = (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ()))
+    items = [schema["items"]] if "items" in schema else []
+    return all(map(is_readable, (*properties, *options, *items)))
 
 
 def schema_errors(schema: Schema, value: Any, location: str = "") -> Iterator[SchemaError]:
@@ -103,6 +127,10 @@ def _wrong_properties(schema: Schema, value: Mapping[str, Any]) -> str:
 
 def _accept(value: Any) -> bool:
     return True
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 def _is_number(value: Any) -> bool:

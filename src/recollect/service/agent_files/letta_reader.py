@@ -70,6 +70,9 @@ def read_agents(value: Any, file: str, now: datetime) -> tuple[list[AgentParts],
     record, notes = _clean_file(current_shape(value, file), file)
     source = _Import(file, record, validate_model(LettaFile, record, file), now, notes)
     _check_ids("$.blocks", source.letta.blocks, file)
+    for number, tool in enumerate(source.letta.tools):
+        if not isinstance(tool.get("id", ""), str | None):
+            refuse(file, f"$.tools[{number}].id", "is not a text; agents name a tool by its id")
     file_carry = _file_carry(source)
     parts = [_agent(number, file_carry, source) for number in range(len(source.letta.agents))]
     _add_file_notes(file_carry, source)

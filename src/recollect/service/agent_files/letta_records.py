@@ -104,6 +104,7 @@ class LettaAgent(LettaRecord):
     llm_config: LettaModelConfig = LettaModelConfig()
     model: ShortText = ""
     block_ids: Ids = ()
+    tool_ids: Ids = ()
     in_context_message_ids: Ids = ()
     messages: tuple[LettaMessage, ...] = ()
 
