@@ -271,11 +271,11 @@ def test_a_folder_that_may_have_been_renamed_or_moved_is_offered_as_the_same_pro
             created_at=datetime(2026, 5, 8, tzinfo=UTC),
         )
 
-    there = {"/work/there"}
-    projects = [project("/work/site"), project("/work/there"), project("name"), project("/a/old")]
+    there = {"/code/there"}
+    projects = [project("/code/site"), project("/code/there"), project("name"), project("/a/old")]
     table = {
-        "moved": ("/home/anna/site", "/work/site"),
-        "renamed": ("/work/website", "/work/site"),
+        "moved": ("/home/anna/site", "/code/site"),
+        "renamed": ("/code/website", "/code/site"),
         "another": ("/home/anna/other", ""),
         "of a folder that is there": ("/home/anna/there", ""),
     }
@@ -283,5 +283,5 @@ def test_a_folder_that_may_have_been_renamed_or_moved_is_offered_as_the_same_pro
     for name, (path, former) in table.items():
         hint = moved_folder_hint(path, projects, there.__contains__)
         assert (f"recollect project link {former} {path}" in hint) is bool(former), name
-    linked = [project("/work/site", linked_to="p2")]
-    assert moved_folder_hint("/work/website", linked, there.__contains__) == ""
+    linked = [project("/code/site", linked_to="p2")]
+    assert moved_folder_hint("/code/website", linked, there.__contains__) == ""
