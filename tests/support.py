@@ -54,6 +54,7 @@ def open_memory(
     promote_explicit: bool = True,
     auto_compaction: bool = True,
     reach: Sequence[Path] | None = None,
+    backup_folder: Path | None = None,
 ) -> LocalRecollect:
     """Open a memory with a scripted embedder, or with none."""
     settings = Settings(
@@ -63,6 +64,7 @@ def open_memory(
         single_user=single_user,
         promote_explicit=promote_explicit,
         auto_compaction=auto_compaction,
+        backup_folder=str(backup_folder or ""),
     )
     if not words_only:
         embedder = embedder or ScriptedEmbedder(synonyms=synonyms)

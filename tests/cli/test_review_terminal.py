@@ -449,7 +449,7 @@ def test_what_somebody_else_decided_meanwhile_is_told_and_the_review_goes_on(
     window.until(KEYS)
     store.reject(three[0], "by somebody else")
     window.press("r")
-    window.until("is archived; only a candidate in the inbox can be decided")
+    window.until("is archived; only a candidate or a statement can be decided")
     window.until("2 of 3")
     window.until(KEYS)
     window.press("k")

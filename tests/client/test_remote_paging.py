@@ -1,6 +1,7 @@
 """Lists behind a server: every page, every item once, as a local store returns them."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,7 +16,7 @@ from recollect.client.connection import Connection
 from recollect.wire.path_segment import fill_path
 from recollect.wire.request import PREFIX, VerbRequest
 from recollect.wire.request_registry import request_classes
-from support import candidates, open_memory
+from support import FakeClock, candidates, open_memory
 
 pytestmark = pytest.mark.door
 
@@ -27,7 +28,9 @@ Lister = Callable[[Any], list[Any]]
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalRecollect, str]]:
     """A memory with more of everything than one page holds, and its server."""
     path = tmp_path_factory.mktemp("pages") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as rec:
+    backups = path.parent / "backups"
+    back_up_daily(path, backups)
+    with open_memory(path, words_only=True, reach=[], backup_folder=backups) as rec:
         populate_memory(rec)
         for number in range(1_500):
             rec.agents.create(f"agent {number}", default_blocks=False)
@@ -47,6 +50,15 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalRecoll
             yield rec, url
 
 
+def back_up_daily(path: Path, folder: Path) -> None:
+    """Make a backup of the still empty store on each of ten days."""
+    clock = FakeClock()
+    with open_memory(path, words_only=True, clock=clock, backup_folder=folder) as rec:
+        for _ in range(10):
+            rec.maintenance.backup(keep="10d")
+            clock.advance(days=1)
+
+
 def long_talk(memory: Any) -> Any:
     return next(one for one in memory.conversations.list(limit=1_000) if one.title == "long")
 
@@ -61,8 +73,15 @@ QUERIES: dict[str, dict[str, Any]] = {
 }
 
 
+def arguments_of(verb: Verb, rec: LocalRecollect) -> dict[str, Any]:
+    """Return what the list must be asked with, without the names in its path."""
+    if verb.verb() == "inbox_items":
+        return {"memory_ids": rec.inbox.order()[:30]}
+    return dict(QUERIES.get(verb.verb(), {}))
+
+
 def key_of(item: Any) -> str:
-    return str(item.get("id") or item)
+    return str(item.get("id") or item) if isinstance(item, dict) else str(item)
 
 
 def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[Any]]:
@@ -71,7 +90,7 @@ def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[
     at = PREFIX + fill_path(verb.route.path, {name: names[name] for name in verb.route.path_fields})
     all_pages: list[list[Any]] = []
     with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
-        answer = client.get(at, params={**QUERIES.get(verb.verb(), {}), **query})
+        answer = client.get(at, params={**arguments_of(verb, rec), **query})
         while True:
             assert answer.status_code == 200, answer.text
             all_pages.append(answer.json())
@@ -83,7 +102,7 @@ def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[
 
 def whole(rec: LocalRecollect, verb: Verb) -> int:
     """Return how many items there are, as the open memory counts them."""
-    arguments: dict[str, Any] = dict(QUERIES.get(verb.verb(), {}))
+    arguments = arguments_of(verb, rec)
     names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec)}
     arguments |= {name: names[name] for name in verb.route.path_fields}
     if verb.verb() in LIMITED:
