@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from recollect.clock import Clock
+from recollect.store.key_places import KeyPlaces
 from recollect.store.protocol import Store
+from recollect.store.sqlite.replace_file import change_key
 from recollect.store.sqlite.store import SqliteStore
+from recollect.store.store_key import StoreKey
 
 
 def open_sqlite(folder: Path, clock: Clock) -> Store:
@@ -13,4 +16,15 @@ def open_sqlite(folder: Path, clock: Clock) -> Store:
     return SqliteStore(folder / "memory.db", clock)
 
 
+def open_encrypted_sqlite(folder: Path, clock: Clock, key: StoreKey) -> Store:
+    """Open a new SQLite store in *folder* that is encrypted with *key*."""
+    path = folder / "encrypted.db"
+    SqliteStore(path, clock).close()
+    change_key(path, None, key)
+    return SqliteStore(path, clock, keys=KeyPlaces(uses_keyring=False, known=(key,)))
+
+
 BACKENDS: Mapping[str, Callable[[Path, Clock], Store]] = {"sqlite": open_sqlite}
+ENCRYPTED_BACKENDS: Mapping[str, Callable[[Path, Clock, StoreKey], Store]] = {
+    "sqlite": open_encrypted_sqlite
+}
