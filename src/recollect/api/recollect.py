@@ -150,10 +150,11 @@ class Recollect(Noun):
         """
         Return the memories that answer *query*, best first, each with its score and explanation.
 
-        If no memory passes the relevance threshold, the list is empty; `why_nothing` shows the
-        closest match and what it lacked. With *below_threshold* the best *limit* are returned
-        however good they are. *asked_at* is the time that relative dates in the query
-        refer to (default: now). *everywhere* searches all projects and agents.
+        If no memory passes the relevance threshold, the list holds only weak matches (`is_weak`),
+        or is empty; `why_nothing` shows the closest match and what it lacked. With
+        *below_threshold* the best *limit* are returned however good they are. *asked_at* is the
+        time that relative dates in the query refer to (default: now). *everywhere* searches all
+        projects and agents.
         """
         return self._send(requests.SearchRequest, locals())
 
