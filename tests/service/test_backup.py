@@ -11,7 +11,7 @@ import pytest
 
 from recollect import Backup, InvalidInput, LocalRecollect
 from recollect.app.restore_backup import preview_restore, replace_by_backup, restore_backup
-from recollect.app.store_encryption import encrypt_store, rekey_store
+from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.domain.backup import KeepRule, TableDifference
 from recollect.errors import AlreadyExists, ImportRefused, StoreBusy, StoreDamaged, StoreLocked
@@ -113,6 +113,32 @@ def test_no_restore_overwrites_the_copy_that_an_earlier_one_kept(
     assert second != kept
     with LocalRecollect(replace(settings, db=kept)) as former:
         assert former.search("quagga")
+
+
+def test_replacing_never_leaves_a_plain_file_of_an_encrypted_store_or_backup(
+    settings: Settings,
+) -> None:
+    plain_copy = written_backup(settings)
+    encrypt_store(settings)
+    key_file = settings.key_file_path.read_bytes()
+    encrypted_copy = written_backup(replace(settings, backup_folder=f"{settings.backup_folder}2"))
+
+    first = replace_by_backup(settings, plain_copy).replaced
+    rekey_store(settings)
+    second = replace_by_backup(settings, encrypted_copy).replaced
+    assert all(is_encrypted(Path(name)) for name in (first, second, settings.db))
+    with_old_key = replace(settings, key_file=f"{settings.key_file}.old")
+    with_old_key.key_file_path.write_bytes(key_file)
+    with_old_key.key_file_path.chmod(0o600)
+    with pytest.raises(StoreLocked):
+        LocalRecollect(with_old_key)
+    decrypt_store(settings)
+    third = replace_by_backup(settings, encrypted_copy).replaced
+
+    assert is_encrypted(settings.db_path)
+    assert is_encrypted(Path(third))
+    with LocalRecollect(settings) as rec:
+        assert rec.search("zebrafish")
 
 
 def tear(copy: Path) -> None:

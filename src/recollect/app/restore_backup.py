@@ -27,11 +27,11 @@ from recollect.service.backup_manifest import (
     signed_part,
     to_backup,
 )
-from recollect.store.key_places import KeyPlaces, read_wrapped_keys, write_wrapped_keys
+from recollect.store.key_places import KeyPlaces, write_wrapped_keys
 from recollect.store.sqlite.compare_stores import compare_rows
 from recollect.store.sqlite.encryption import find_key
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
-from recollect.store.sqlite.replace_file import replace_and_keep
+from recollect.store.sqlite.replace_file import copy_under_key, replace_and_keep
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.store_key import StoreKey, unwrap_key
 
@@ -49,7 +49,7 @@ def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
     if fields["wrapped_keys"]:
         write_wrapped_keys(to, fields["wrapped_keys"])
     with partial_file(to) as partial:
-        _fill(partial, checked, key)
+        _fill(partial, checked, key, key)
     return RestoreReport(
         backup=checked,
         to=str(to),
@@ -60,7 +60,11 @@ def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
 
 
 def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
-    """Replace the current store by *backup*; the previous one stays beside it as a snapshot."""
+    """
+    Replace the current store by *backup*; the previous one stays beside it as a snapshot.
+
+    An encrypted store keeps its key, whatever key the backup has, and also if it has none.
+    """
     path = settings.db_path
     if not path.exists():
         return restore_backup(settings, backup, path)
@@ -69,12 +73,14 @@ def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
     differences = _differences(settings, checked, key)
     current_key = find_key(path, key_places(settings))
 
-    def write(partial: Path) -> None:
-        _fill(partial, checked, key)
-        if fields["wrapped_keys"]:
-            write_wrapped_keys(path, [*fields["wrapped_keys"], *read_wrapped_keys(path)])
+    new_key = current_key or key  # an encrypted store stays encrypted, and keeps its key
 
-    previous = replace_and_keep(path, current_key, write)
+    def write(partial: Path) -> None:
+        _fill(partial, checked, key, new_key)
+        if current_key is None and fields["wrapped_keys"]:
+            write_wrapped_keys(path, fields["wrapped_keys"])
+
+    previous = replace_and_keep(path, current_key, new_key, write)
     return RestoreReport(
         backup=checked,
         to=str(path),
@@ -143,11 +149,14 @@ def _key_of(settings: Settings, backup: Backup, fields: Mapping[str, Any]) -> St
     return key
 
 
-def _fill(partial: Path, backup: Backup, key: StoreKey | None) -> None:
-    """Copy a backup into the empty file *partial*, migrate it, and verify it."""
-    shutil.copyfile(backup.path, partial)
+def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey | None) -> None:
+    """Copy a backup, which has *key*, to *partial* under *new_key*, migrate it, and verify it."""
+    if key == new_key:
+        shutil.copyfile(backup.path, partial)
+    else:
+        copy_under_key(Path(backup.path), key, partial, new_key)
     try:
-        store = SqliteStore(partial, SystemClock(), keys=_only(key))
+        store = SqliteStore(partial, SystemClock(), keys=_only(new_key))
         try:
             problems = store.check()[1]
             if problems or store.rescue_report is not None:
@@ -170,7 +179,7 @@ def _differences(
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
         copy = Path(folder) / "backup.db"
         copy.touch(mode=0o600)
-        _fill(copy, backup, key)
+        _fill(copy, backup, key, key)
         old = SqliteStore(copy, SystemClock(), keys=_only(key))
         try:
             new = SqliteStore(path, SystemClock(), keys=key_places(settings))

@@ -12,6 +12,7 @@ another identity and opens it again (`connection.open_database`).
 
 import itertools
 import os
+import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,9 +78,13 @@ def replace_store(
                 os.close(old_file)
 
 
-def replace_and_keep(path: Path, key: StoreKey | None, write: Callable[[Path], None]) -> Path:
+def replace_and_keep(
+    path: Path, key: StoreKey | None, new_key: StoreKey | None, write: Callable[[Path], None]
+) -> Path:
     """
     Replace the store *path*, which has *key*, by what *write* writes; return a copy of the old one.
+
+    Both are under *new_key*: a plain copy must not outlive a plain store.
 
     The copy is a snapshot with a name that no earlier one has: that may be the only copy of what is
     in it. It is made under the lock, after *write*, so a refused call leaves none.
@@ -91,11 +96,27 @@ def replace_and_keep(path: Path, key: StoreKey | None, write: Callable[[Path], N
         write(partial)
         previous = _unused_snapshot_name(path)
         with partial_file(previous) as copy:
-            copy_database(db, copy, key)
-            check_same_content(db, copy, key)
+            copy_database(db, copy, new_key)
+            check_same_content(db, copy, new_key)
 
     replace_store(path, key, write_both)
     return previous
+
+
+def copy_under_key(
+    source: Path, key: StoreKey | None, target: Path, new_key: StoreKey | None
+) -> None:
+    """Write a database that nobody changes meanwhile to the empty file *target*, under a key."""
+    uri = f"file:{urllib.parse.quote(str(source))}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with translate_errors(source):
+        db = apsw.Connection(uri, flags=flags)
+        try:
+            apply_key(db, key)
+            copy_database(db, target, new_key)
+            check_same_content(db, target, new_key)
+        finally:
+            db.close()
 
 
 @contextmanager
