@@ -13,6 +13,7 @@ import pytest
 
 from older_stores import older_store
 from recollect import LocalRecollect, StoreBusy, StoreLocked, StoreUnavailable
+from recollect.app.restore_backup import restore_backup
 from recollect.app.store_encryption import (
     decrypt_store,
     encrypt_store,
@@ -159,6 +160,31 @@ def test_a_passphrase_also_opens_the_snapshots_and_exports_of_the_store(
     for name in ("memory.db", "memory.db.before-test"):
         with LocalRecollect(replace(settings, db=str(settings.db_path.with_name(name)))) as rec:
             assert rec.search("zebrafish")
+
+
+@pytest.mark.parametrize("place", [KeyPlace.FILE, KeyPlace.PASSPHRASE])
+def test_after_rekey_old_exports_and_backups_of_a_passphrase_still_open(
+    settings: Settings, tmp_path: Path, place: KeyPlace
+) -> None:
+    with LocalRecollect(settings) as rec:
+        rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+    encrypt_store(settings, KeyPlace.PASSPHRASE, new_passphrase="correct horse")
+    old = replace(settings, passphrase="correct horse")
+    with LocalRecollect(old) as rec:
+        rec.export(tmp_path / "all.jsonl")
+        backup = Path(rec.maintenance.backup(tmp_path / "backups").backup.path)
+    restored = tmp_path / "restored.db"
+
+    rekey_store(old, place, new_passphrase="battery")
+    new = replace(settings, passphrase="battery" if place is KeyPlace.PASSPHRASE else "")
+    with LocalRecollect(new) as rec:
+        assert rec.import_(tmp_path / "all.jsonl").trusted
+    restore_backup(new, backup, restored)
+    report = restore_backup(replace(old, key_file="none.key"), backup, tmp_path / "another.db")
+
+    assert not report.was_compared  # the old passphrase does not open the current store
+    with LocalRecollect(replace(new, db=str(restored))) as rec:
+        assert rec.search("zebrafish")
 
 
 def test_the_keyring_of_the_system_is_asked_after_the_key_file(

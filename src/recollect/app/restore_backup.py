@@ -18,7 +18,7 @@ from recollect.app.local_recollect import key_places
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.backup import Backup, RestoreReport, TableDifference
-from recollect.errors import AlreadyExists, ImportRefused, InvalidInput, StoreDamaged
+from recollect.errors import AlreadyExists, ImportRefused, InvalidInput, StoreDamaged, StoreLocked
 from recollect.service.backup_manifest import (
     SUFFIX,
     check_copy,
@@ -27,13 +27,13 @@ from recollect.service.backup_manifest import (
     signed_part,
     to_backup,
 )
-from recollect.store.key_places import KeyPlaces, write_wrapped_keys
+from recollect.store.key_places import KeyPlaces, read_wrapped_keys, write_wrapped_keys
 from recollect.store.sqlite.compare_stores import compare_rows
 from recollect.store.sqlite.encryption import find_key
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
 from recollect.store.sqlite.replace_file import copy_under_key, replace_and_keep
 from recollect.store.sqlite.store import SqliteStore
-from recollect.store.store_key import StoreKey, unwrap_key
+from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
 
 
 def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
@@ -44,10 +44,10 @@ def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
     fields, checked = _check(backup)
     key = _key_of(settings, checked, fields)
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    was_compared = settings.db_path.exists()
+    was_compared = _can_compare(settings)
     differences = _differences(settings, checked, key)
-    if fields["wrapped_keys"]:
-        write_wrapped_keys(to, fields["wrapped_keys"])
+    if key is not None:
+        _add_wrapped_keys(settings, to, fields, key)
     with partial_file(to) as partial:
         _fill(partial, checked, key, key)
     return RestoreReport(
@@ -70,15 +70,15 @@ def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
         return restore_backup(settings, backup, path)
     fields, checked = _check(backup)
     key = _key_of(settings, checked, fields)
-    differences = _differences(settings, checked, key)
     current_key = find_key(path, key_places(settings))
+    differences = _differences(settings, checked, key)
 
     new_key = current_key or key  # an encrypted store stays encrypted, and keeps its key
 
     def write(partial: Path) -> None:
         _fill(partial, checked, key, new_key)
-        if current_key is None and fields["wrapped_keys"]:
-            write_wrapped_keys(path, fields["wrapped_keys"])
+        if current_key is None and key is not None:
+            _add_wrapped_keys(settings, path, fields, key)
 
     previous = replace_and_keep(path, current_key, new_key, write)
     return RestoreReport(
@@ -99,7 +99,7 @@ def preview_restore(settings: Settings, backup: Path, to: Path) -> RestoreReport
         to=str(to),
         dry_run=True,
         differences=differences,
-        was_compared=settings.db_path.exists(),
+        was_compared=_can_compare(settings),
     )
 
 
@@ -140,13 +140,26 @@ def _key_of(settings: Settings, backup: Backup, fields: Mapping[str, Any]) -> St
     if settings.passphrase:
         wrapped = (unwrap_key(entry, settings.passphrase) for entry in fields["wrapped_keys"])
         unwrapped = [key for key in wrapped if key is not None]
-    key = find_key(Path(backup.path), replace(keys, known=tuple(unwrapped)))
+    earlier_keys = (*unwrapped, *keys.candidates(settings.db_path))  # also wrapped beside the store
+    key = find_key(Path(backup.path), replace(keys, known=earlier_keys))
     if key is None or not hmac.compare_digest(key.sign(signed_part(fields)), fields["hmac"]):
         raise ImportRefused(
             f"the manifest of {backup.path} was altered: it is not authenticated by the key of the "
             "store. Use another backup"
         )
     return key
+
+
+def _add_wrapped_keys(
+    settings: Settings, path: Path, fields: Mapping[str, Any], key: StoreKey
+) -> None:
+    """Let the passphrase of a backup open the store *path*, and the passphrase of today too."""
+    wrapped = [*fields["wrapped_keys"], *read_wrapped_keys(path)]
+    passphrase = settings.passphrase
+    if wrapped and passphrase and all(unwrap_key(entry, passphrase) != key for entry in wrapped):
+        wrapped.insert(0, wrap_key(key, passphrase))
+    if wrapped:
+        write_wrapped_keys(path, wrapped)
 
 
 def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey | None) -> None:
@@ -169,12 +182,21 @@ def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey
             snapshot_file.unlink()  # of the migration
 
 
+def _can_compare(settings: Settings) -> bool:
+    """Return whether there is a current store and a key that opens it, if it needs one."""
+    try:
+        find_key(settings.db_path, key_places(settings))
+    except StoreLocked:
+        return False
+    return settings.db_path.exists()
+
+
 def _differences(
     settings: Settings, backup: Backup, key: StoreKey | None
 ) -> Mapping[str, TableDifference]:
     """Return how a backup differs from the current store, compared in a private folder."""
     path = settings.db_path
-    if not path.exists():
+    if not _can_compare(settings):
         return {}
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
         copy = Path(folder) / "backup.db"

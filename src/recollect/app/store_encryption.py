@@ -8,9 +8,10 @@ file or the keyring, because backups and exports need it; one that a passphrase 
 after the store is written.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.config import Settings
@@ -25,7 +26,7 @@ from recollect.store.key_places import (
 from recollect.store.sqlite.encryption import CIPHER, find_key, is_encrypted
 from recollect.store.sqlite.migrate import snapshots
 from recollect.store.sqlite.replace_file import change_key
-from recollect.store.store_key import StoreKey
+from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
 
 
 def encrypt_store(
@@ -87,12 +88,19 @@ def _convert(
     new = StoreKey.generate()
     new_keys = replace(keys, passphrase=new_passphrase or keys.passphrase)
     keys = _with_keys_of(path, keys)
-    copies = _change_keys(path, old, new, keys, save_key=lambda: new_keys.save(path, new, place))
+    opened, unopened = _wrapped_keys(path, keys.passphrase)
+
+    def save_key() -> None:
+        # Backups and exports need the keys that only the old passphrase opens: the oldest first.
+        for key in [*opened, new] if place is not KeyPlace.PASSPHRASE else [new]:
+            new_keys.save(path, key, place)
+
+    copies = _change_keys(path, old, new, keys, save_key=save_key)
     if place is KeyPlace.PASSPHRASE:
-        current = [entry for entry in read_wrapped_keys(path) if entry.get("id") == new.id]
-        write_wrapped_keys(path, current)
-    elif read_wrapped_keys(path):
-        write_wrapped_keys(path, [])  # an old passphrase must not open what it cannot decrypt
+        wrapped = [wrap_key(key, new_keys.passphrase) for key in [new, *opened[::-1]]]
+        write_wrapped_keys(path, [*wrapped, *unopened])
+    elif opened:
+        write_wrapped_keys(path, unopened)  # the others are in the new place
     return EncryptionReport(
         path=str(path),
         is_encrypted=True,
@@ -136,6 +144,19 @@ def _change_keys(
 
     change_key(path, old, new, prepare=convert_snapshots)
     return count
+
+
+def _wrapped_keys(path: Path, passphrase: str) -> tuple[list[StoreKey], list[Mapping[str, Any]]]:
+    """Return the wrapped keys that *passphrase* opens, oldest first, and the entries of others."""
+    opened: list[StoreKey] = []
+    unopened: list[Mapping[str, Any]] = []
+    for entry in read_wrapped_keys(path)[::-1]:
+        key = unwrap_key(entry, passphrase) if passphrase else None
+        if key is None:
+            unopened.insert(0, entry)
+        elif key not in opened:
+            opened.append(key)
+    return opened, unopened
 
 
 def _with_keys_of(path: Path, keys: KeyPlaces) -> KeyPlaces:

@@ -97,7 +97,7 @@ def _restore_lines(report: RestoreReport) -> Iterator[str]:
             f"{difference.only_in_store} only in the current store, {difference.changed} differ"
         )
     if not report.was_compared:
-        yield "[dim]There is no current store to compare with.[/dim]"
+        yield "[dim]Not compared: there is no current store, or no key opens it.[/dim]"
     elif not report.differences:
         yield "[dim]No row differs from the current store.[/dim]"
     if report.replaced:

@@ -60,7 +60,8 @@ def rekey(db: str | None, *, passphrase: bool, keyring: bool) -> Output:
     Give an encrypted store a new key, or keep its key in another place.
 
     Backups and exports that were written before still need the old key. It stays in the key file or
-    the keyring; a key that a passphrase wraps is removed, so keep its recovery key.
+    the keyring; one that a passphrase wraps is added to the new place, or wrapped by the new
+    passphrase.
     """
     place = _place(passphrase=passphrase, keyring=keyring)
     settings = settings_with_passphrase(database(db))
@@ -75,7 +76,12 @@ def rekey(db: str | None, *, passphrase: bool, keyring: bool) -> Output:
 @yes_option
 @with_output
 def decrypt(db: str | None, *, yes: bool) -> Output:
-    """Write the store and its snapshots without encryption."""
+    """
+    Write the store and its snapshots without encryption.
+
+    Backups and exports that were written before stay encrypted. The wrapped keys of a passphrase
+    are removed: keep the recovery key for older exports.
+    """
     settings = settings_with_passphrase(database(db))
     ask(f"Remove the encryption of {settings.db_path}?", yes=yes)
     with show_status("Decrypting …"):

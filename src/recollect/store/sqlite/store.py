@@ -167,8 +167,10 @@ class SqliteStore:
     def read_encrypted(self, path: Path) -> AbstractContextManager[IO[bytes]] | None:
         if not is_encrypted_file(path):
             return None
-        own = () if self._key is None else (self._key,)  # wrapped keys are beside the store only
-        return read_encrypted(path, replace(self._keys, known=own))
+        own = () if self._key is None else (self._key,)
+        # Wrapped keys are beside the store only, and an export may need an older one.
+        earlier_keys = (*own, *self._keys.candidates(self._path))
+        return read_encrypted(path, replace(self._keys, known=earlier_keys))
 
     @property
     def key_id(self) -> str:
