@@ -279,3 +279,32 @@ def test_a_server_writes_backups_to_its_own_folder_only(settings: Settings, tmp_
         pytest.raises(InvalidInput, match="no folder for backups"),
     ):
         rec.maintenance.backup()
+
+
+def test_a_manifest_with_values_of_other_types_is_refused_and_does_not_stop_backups(
+    settings: Settings, tmp_path: Path
+) -> None:
+    clock = FakeClock()
+    with LocalRecollect(settings, clock=clock) as rec:
+        copy = Path(rec.maintenance.backup().backup.path)
+        manifest = manifest_of(copy)
+        fields = json.loads(manifest.read_text())
+        changes = [{name: None} for name in fields] + [
+            {"rows": []},
+            {"rows": {"memories": "many"}},
+            {"bytes": float("inf")},
+            {"created_at": "2026-05-08T12:00:00"},
+            {"wrapped_keys": [1]},
+            {"hmac": "ü"},
+            {"path": "a\0b"},
+        ]
+        for content in [json.dumps(fields | change) for change in changes] + ["[]", "[" * 200_000]:
+            manifest.write_text(content)
+            with pytest.raises(ImportRefused, match=r"is damaged: .*Use another backup"):
+                restore_backup(settings, copy, tmp_path / "new.db")
+            assert rec.maintenance.backups() == []
+        clock.advance(hours=25)
+        assert rec.engine.back_up_if_due() is not None
+        manifest.write_text(json.dumps(fields | {"created_at": "9999-12-31T23:59:59+00:00"}))
+        clock.advance(hours=25)
+        assert rec.engine.back_up_if_due() is not None

@@ -8,7 +8,8 @@ A backup is a complete copy of the file, made beside running writers, and a mani
 import hashlib
 import json
 import logging
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -37,13 +38,17 @@ log = logging.getLogger(__name__)
 def back_up(services: Services, request: BackupRequest) -> BackupReport:
     """Write a backup, verify it, and delete the backups of this store that are too old."""
     rule = KeepRule.parse(request.keep or services.settings.backup_keep)
-    return _back_up(services, _folder(services, request.to), rule)
+    folder = _folder(services, request.to)
+    with _translate_disk_errors(folder):
+        return _back_up(services, folder, rule)
 
 
 def list_backups(services: Services, request: ListBackupsRequest) -> list[Backup]:
     """Return the backups of this store in the folder, newest first."""
     file = _require_file(services)
-    return _backups_of(file, _folder(services, request.to))[::-1]
+    folder = _folder(services, request.to)
+    with _translate_disk_errors(folder):
+        return _backups_of(file, folder)[::-1]
 
 
 class BackupSchedule:
@@ -61,11 +66,14 @@ class BackupSchedule:
             return None
         try:
             file, folder = _require_file(self._services), _folder(self._services, None)
-            earlier = _backups_of(file, folder)
-            if earlier and now < earlier[-1].created_at + every:
-                self._next_at = earlier[-1].created_at + every
-                return None
-            report = _back_up(self._services, folder, KeepRule.parse(settings.backup_keep))
+            with _translate_disk_errors(folder):
+                backups = _backups_of(file, folder)
+                # One of the future, by a clock that was wrong, must not stop the schedule.
+                earlier = [backup for backup in backups if backup.created_at <= now]
+                if earlier and now < earlier[-1].created_at + every:
+                    self._next_at = earlier[-1].created_at + every
+                    return None
+                report = _back_up(self._services, folder, KeepRule.parse(settings.backup_keep))
         except RecollectError as error:
             # Other background work goes on; `doctor` reports that the newest backup is too old.
             self._next_at = now + RETRY_AFTER
@@ -78,10 +86,7 @@ class BackupSchedule:
 def _back_up(services: Services, folder: Path, rule: KeepRule) -> BackupReport:
     file = _require_file(services)
     now = services.clock.now()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write backups to {folder}: {error}") from error
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     copy = folder / f"{_name_of(file)}-{now:%Y%m%dT%H%M%S}Z{file.path.suffix or '.db'}"
     if file.owns(copy):
         raise InvalidInput(f"{folder} would mix backups with the store; choose another folder")
@@ -113,6 +118,16 @@ def _back_up(services: Services, folder: Path, rule: KeepRule) -> BackupReport:
         deleted=tuple(old.path for old in outdated),
         kept=len(earlier) - len(outdated),
     )
+
+
+@contextmanager
+def _translate_disk_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot read or write backups in {folder}: {error}. Check the folder and the disk"
+        ) from error
 
 
 def _backups_of(file: StoreFile, folder: Path) -> list[Backup]:

@@ -21,6 +21,19 @@ from recollect.errors import ImportRefused
 SUFFIX = ".backup.json"
 MAX_BYTES = 1_000_000
 _CHUNK_BYTES = 1_000_000
+_TYPES: Mapping[str, type] = {
+    "path": str,
+    "store": str,
+    "created_at": str,
+    "schema": int,
+    "bytes": int,
+    "sha256": str,
+    "rows": dict,
+    "is_encrypted": bool,
+    "key_id": str,
+    "wrapped_keys": list,
+    "hmac": str,
+}
 
 
 def manifest_of(copy: Path) -> Path:
@@ -47,17 +60,35 @@ def read_manifest(path: Path) -> dict[str, Any]:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("it is too large")
         fields = json.loads(path.read_text(encoding="utf-8"))
-        if fields["recollect"] != "backup" or fields["format"] != 1:
+        if not isinstance(fields, dict) or fields["recollect"] != "backup" or fields["format"] != 1:
             raise ValueError("it is not a manifest of this version")
+        _check_types(fields)
         to_backup(fields, path.parent)
     except FileNotFoundError as error:
         raise ImportRefused(
             f"{path} does not exist: the backup is incomplete, or it is not a backup"
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise ImportRefused(f"{path} is damaged: it has no {error}. Use another backup") from error
+    except (OSError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ImportRefused(f"{path} is damaged: {error}. Use another backup") from error
     result: dict[str, Any] = fields
     return result
+
+
+def _check_types(fields: Mapping[str, Any]) -> None:
+    """Raise `ValueError` if a field has a value of another type than `to_fields` writes."""
+    for name, expected in _TYPES.items():
+        if type(fields[name]) is not expected:
+            raise ValueError(f"its field {name!r} is not of the type {expected.__name__}")
+    if any(type(count) is not int for count in fields["rows"].values()):
+        raise ValueError("its field 'rows' has a count that is not a number")
+    if any(not isinstance(entry, dict) for entry in fields["wrapped_keys"]):
+        raise ValueError("its field 'wrapped_keys' has an entry that is not a wrapped key")
+    if not Path(fields["path"]).name or "\0" in fields["path"] or not fields["hmac"].isascii():
+        raise ValueError("its field 'path' or 'hmac' is not valid")
+    if datetime.fromisoformat(fields["created_at"]).tzinfo is None:
+        raise ValueError("its field 'created_at' has no time zone")
 
 
 def to_backup(fields: Mapping[str, Any], folder: Path) -> Backup:
