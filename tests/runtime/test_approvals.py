@@ -170,3 +170,27 @@ def test_the_conversation_may_be_deleted_while_a_call_waits(
             rec.agents.decide(result.approvals[0], True)
         assert rec.agents.run("ada", "Hi.").text == "Hello."
         assert rec.maintenance.verify().ok
+
+
+def test_an_approved_call_does_not_run_with_what_forgetting_left_of_its_arguments(
+    path: Path,
+) -> None:
+    sent: list[str] = []
+
+    def send(text: str) -> str:
+        """Send a text."""
+        sent.append(text)
+        return "sent"
+
+    runtime = {"tool_rules": [{"type": "requires_approval", "tool_name": "send"}]}
+    ask = call_turn(("send", {"text": "Ask Quaxilon about lunch. Then call Bo."}))
+    with agent_store(path, ask, "Fine.", tools=[send], runtime=runtime) as (rec, _):
+        memory = rec.ingest("The zebra codename is Quaxilon.")
+        [approval] = rec.agents.run("ada", "Send it.").approvals
+        rec.forget(memory.id)
+        result = rec.agents.decide(approval, True)
+
+        assert (result.stop_reason, sent) == ("end_turn", [])
+        answer = rec.conversations.messages(result.conversation_id)[-2]
+        assert answer.content.startswith("Not run: words of its arguments were forgotten")
+        assert unanswered_calls(rec.conversations.messages(result.conversation_id)) == []

@@ -51,6 +51,7 @@ from recollect.runtime.turn_check import HEARTBEAT, CheckedTurn, TurnRules, chec
 from recollect.runtime.turn_prompt import prompt_texts
 from recollect.service.compaction import compact
 from recollect.store.protocol import Tables
+from recollect.text import forgotten_words
 from recollect.text.message_text import send_message_text
 from recollect.text.token_counter import estimate_tokens
 from recollect.wire.requests.conversations import CompactConversationRequest
@@ -440,7 +441,7 @@ class AgentRun:
         """Read what a resumed run has called so far, and the calls that are to be run now."""
         tools = self._preparation.toolset.tools
         planned: list[ReadyCall] = []
-        unknown: list[CallAnswer] = []
+        not_run: list[CallAnswer] = []
         with self._services.store.read() as tables:
             messages = {
                 message.tool_call_id: message
@@ -454,15 +455,21 @@ class AgentRun:
                     answer = messages.get(call.call_id)
                     if answer is not None and not answer.metadata.get("not_run"):
                         self._past.append(PastCall(call.tool, answer.content))
-                elif call.tool in tools:
-                    arguments = json_object(records.stored_arguments(tables, call))
+                    continue
+                arguments_text = records.stored_arguments(tables, call)
+                if call.tool not in tools:
+                    text = f"Not run: there is no tool {call.tool} here."
+                    not_run.append(CallAnswer(call, text, False, was_run=False))
+                elif forgotten_words.MARKER in arguments_text:
+                    # What runs is what was approved, not what `forget` left of it.
+                    text = "Not run: words of its arguments were forgotten while it waited."
+                    not_run.append(CallAnswer(call, text, False, was_run=False))
+                else:
+                    arguments = json_object(arguments_text)
                     arguments.pop(HEARTBEAT, None)
                     planned.append(ReadyCall(call, tools[call.tool], arguments))
-                else:
-                    text = f"Not run: there is no tool {call.tool} here."
-                    unknown.append(CallAnswer(call, text, False, was_run=False))
         self._ready = list(batches(planned))
-        self._pending = _Pending(answers=tuple(unknown))
+        self._pending = _Pending(answers=tuple(not_run))
 
     # The model
 
