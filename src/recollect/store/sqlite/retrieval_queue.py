@@ -4,9 +4,9 @@ The retrievals that wait to be written to the log.
 Theory of operation. A search adds its retrieval here and returns; it never waits for another
 process that writes. A thread, which exists only while something waits, writes them in batches and
 tries again while the file is busy. A write of this process takes waiting retrievals along in its
-own transaction. Closing the store writes the rest. A retrieval that waits can be explained like one
-that is logged. A killed process loses what waits: at most the last moments, unless the file was
-busy.
+own transaction. Closing the store writes the rest and waits for the thread to end: a process may
+fork after it. A retrieval that waits can be explained like one that is logged. A killed process
+loses what waits: at most the last moments, unless the file was busy.
 
 The queue is bounded. If it is full, a search waits for room for FULL_WAIT_S and is then answered
 without being logged. An error that is not about being busy (a full disk) drops the batch, because
@@ -52,7 +52,8 @@ class RetrievalQueue:
         self._condition = threading.Condition()
         self._waiting: dict[str, QueuedRetrieval] = {}
         self._taken: dict[str, QueuedRetrieval] = {}  # being written
-        self._thread: threading.Thread | None = None
+        self._thread: threading.Thread | None = None  # the newest, which may have ended
+        self._has_writer = False  # whether that thread will look at what waits once more
         self._closed = False
         self._pid = os.getpid()
         self._at_exit = _close_at_exit(weakref.ref(self))
@@ -69,7 +70,8 @@ class RetrievalQueue:
             if self._closed:
                 return False
             self._waiting[retrieval.id] = QueuedRetrieval(retrieval, logged_at)
-            if self._thread is None:
+            if not self._has_writer:
+                self._has_writer = True
                 self._thread = threading.Thread(
                     target=self._run, name="recollect-retrieval-log", daemon=True
                 )
@@ -130,14 +132,19 @@ class RetrievalQueue:
             self._closed = True
             self._condition.notify_all()
         atexit.unregister(self._at_exit)
-        if os.getpid() == self._pid and not self.flush(CLOSE_WAIT_S):
+        if os.getpid() != self._pid:
+            return
+        give_up_at = time.monotonic() + CLOSE_WAIT_S
+        if not self.flush(CLOSE_WAIT_S):
             log.warning("%s retrievals could not be logged: the file was busy", len(self._waiting))
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(max(0.0, give_up_at - time.monotonic()))
 
     def _run(self) -> None:
         while True:
             with self._condition:
                 if not self._waiting or self._closed:
-                    self._thread = None
+                    self._has_writer = False
                     return
                 self._condition.wait_for(lambda: self._closed, BATCH_DELAY_S)
             try:
