@@ -105,6 +105,8 @@ def test_what_was_put_off_is_named_at_the_end_and_comes_again(
         page.keyboard.press(key)
     expect(page.get_by_role("heading", name="1 put off")).to_be_visible()
     page.get_by_role("link", name="Show them").click()
+    expect(page.locator(".candidate")).to_have_count(1)
+    page.wait_for_load_state()  # a click does not wait for the script of the next page
     page.keyboard.press("y")
     expect(page.get_by_role("heading", name="Inbox empty")).to_be_visible()
 
