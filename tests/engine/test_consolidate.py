@@ -193,6 +193,23 @@ def test_a_contradiction_says_why() -> None:
     assert "denies" in denial.why
 
 
+@each_row(
+    "said, lead_in",
+    [("it's at ten now", "the standup moved,"), ("It now opens at ten.", "About the standup:")],
+)
+def test_the_words_said_just_before_tell_what_a_later_statement_changes(
+    said: str, lead_in: str
+) -> None:
+    earlier = [NearMemory(known("The standup is at nine."), 0.3)]
+
+    alone = consolidate(candidate(said), earlier)
+    with_lead_in = consolidate(candidate(said), earlier, read_lead_in=lambda: lead_in)
+
+    assert isinstance(alone, New)
+    assert isinstance(with_lead_in, Contradicts)
+    assert not with_lead_in.is_certain
+
+
 # ── corrections ─────────────────────────────────────────────────────────────────────────────────
 
 

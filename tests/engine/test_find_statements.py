@@ -369,6 +369,31 @@ def test_what_only_sounds_a_little_like_a_command_is_not_flagged(text: str) -> N
     assert StatementFlag.INSTRUCTION not in only_statement(text).flags
 
 
+def test_a_statement_that_refers_back_begins_with_the_sentence_before() -> None:
+    text = "Are you there? Orla from the café rang. They only want twenty loaves from now on."
+
+    statement = only_statement(text)
+
+    [span] = statement.spans
+    assert statement.content == text[span.start : span.end]
+    assert statement.content.startswith("Orla from the café rang. They only want")
+
+
+@each_row(
+    "text",
+    [
+        "Thanks a lot. It's hosted on a small machine in Falkenstein.",
+        "Where is it? It's hosted on a small machine in Falkenstein.",
+        "The old one is gone.\nIt's hosted on a small machine in Falkenstein.",
+        f"{'A long story of that ' * 5}is over. It's hosted on a small machine in Falkenstein.",
+    ],
+)
+def test_a_sentence_that_tells_nothing_of_the_next_one_is_left_out(text: str) -> None:
+    contents = [statement.content for statement in statements_in(text)]
+
+    assert "It's hosted on a small machine in Falkenstein." in contents
+
+
 @each_row("text", ["kubectl is pinned to 1.29.", "iOS builds need Xcode 15."])
 def test_a_name_keeps_its_spelling(text: str) -> None:
     assert only_statement(text, mode=NOTE).content == text

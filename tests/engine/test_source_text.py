@@ -14,6 +14,7 @@ from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
 from recollect.engine.source_text import (
     SourceTurn,
     TranscriptText,
+    lead_in,
     render_transcript,
     turns_in_source,
 )
@@ -104,6 +105,34 @@ def test_a_turn_was_said_when_its_message_says_or_else_when_the_source_was() -> 
     )
 
     assert [turn.at for turn in turns_in_source(source)] == [at, START]
+
+
+@each_row(
+    "said, quote, expected",
+    [
+        ("Orla rang. They only want twenty now.", "They only", "Orla rang."),
+        ("They only want twenty now.", "They only", ""),
+        (
+            f"{'a long story ' * 9}ended. It is ten now.",
+            "It is",
+            "a long story a long story a long story a long story ended.",
+        ),
+    ],
+)
+def test_the_lead_in_is_what_the_same_speaker_said_just_before(
+    said: str, quote: str, expected: str
+) -> None:
+    source = source_of(
+        render_transcript(
+            transcript(
+                TranscriptMessage(Voice.ASSISTANT, "Anything new?"),
+                TranscriptMessage(Voice.USER, said),
+            )
+        )
+    )
+
+    assert lead_in(source, source.content.index(quote)) == expected
+    assert lead_in(source, len(source.content)) == ""
 
 
 def test_a_source_that_was_not_captured_has_no_turns() -> None:

@@ -11,7 +11,7 @@ than a memory? If none applies, it is new. The thresholds were chosen on half of
 scopes of letta-update and confirmed on the other half; benchmarks/consolidation measures them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recollect.domain.memory import Memory, Status
@@ -38,7 +38,7 @@ from recollect.text.statement_similarity import (
 
 MIN_SIMILARITY_DUPLICATE = 0.97  # similarity of two wordings of one sentence
 MIN_SIMILARITY_MERGE = 0.85
-MIN_SIMILARITY_CHANGE = 0.3  # of two statements that the judge of pairs compares
+MIN_SIMILARITY_CHANGE = 0.1  # of two statements that the judge of pairs compares
 MIN_WORDS_CHANGE = 3  # "idea 1" and "idea 2" say nothing that could have changed
 MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
@@ -99,15 +99,25 @@ class Contradicts:
 Decision = New | Duplicate | MergeInto | Contradicts
 
 
-def consolidate(candidate: Memory, neighbours: Sequence[NearMemory]) -> Decision:
-    """Return what *candidate* is compared with its *neighbours*, nearest first."""
+def consolidate(
+    candidate: Memory,
+    neighbours: Sequence[NearMemory],
+    *,
+    read_lead_in: Callable[[], str] = str,
+) -> Decision:
+    """
+    Return what *candidate* is compared with its *neighbours*, nearest first.
+
+    *read_lead_in* returns the words that were said just before it, which may name what it is
+    about. It is called only if a neighbour may be what the candidate changes.
+    """
     others = [other for other in neighbours if other.memory.id != candidate.id]
     if same := next((other for other in others if _is_duplicate(candidate, other)), None):
         if _has_more_detail(candidate, same.memory) and same.memory.status in _CURRENT:
             return MergeInto(same.memory, candidate_says_more=True)
         return Duplicate(same.memory)
     current = [other for other in others if other.memory.status in _CURRENT]
-    conflict = _find_conflict(candidate, current)
+    conflict = _find_conflict(candidate, current, read_lead_in)
     if conflict is not None and conflict.is_certain:
         return conflict
     for near in current:
@@ -169,7 +179,9 @@ def _is_by_others(memory: Memory) -> bool:
     return memory.provenance.voice not in (None, Voice.USER)
 
 
-def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradicts | None:
+def _find_conflict(
+    candidate: Memory, current: Sequence[NearMemory], read_lead_in: Callable[[], str]
+) -> Contradicts | None:
     flags = candidate.provenance.flags
     conflicts = []
     corrects = StatementFlag.CORRECTION in flags
@@ -178,7 +190,7 @@ def _find_conflict(candidate: Memory, current: Sequence[NearMemory]) -> Contradi
         if why:
             weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
             conflicts.append((is_certain, weight, near.memory, why))
-        elif (probability := _change_probability(candidate, near)) >= MIN_CHANGE:
+        elif (probability := _change_probability(candidate, near, read_lead_in)) >= MIN_CHANGE:
             # Less than the likeness of any other conflict, so those come first.
             conflicts.append((False, probability, near.memory, JUDGED_CHANGE))
     if not conflicts:
@@ -214,7 +226,9 @@ def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tu
     return "", False
 
 
-def _change_probability(candidate: Memory, near: NearMemory) -> float:
+def _change_probability(
+    candidate: Memory, near: NearMemory, read_lead_in: Callable[[], str]
+) -> float:
     """Return how likely the user's later statement changes what *near* says; 0 if not compared."""
     earlier, later = near.memory.content, candidate.content
     if near.is_same_source or candidate.observed_at < near.memory.observed_at:
@@ -231,7 +245,11 @@ def _change_probability(candidate: Memory, near: NearMemory) -> float:
         return 0.0
     if _STATE_OF_THE_MOMENT.search(later):
         return 0.0
-    return change_probability(earlier, later, near.similarity)
+    alone = change_probability(earlier, later, near.similarity)
+    lead_in = read_lead_in() if alone < MIN_CHANGE else ""
+    if not lead_in:
+        return alone
+    return max(alone, change_probability(earlier, f"{lead_in} {later}", near.similarity))
 
 
 def _has_nothing_new(earlier: str, later: str) -> bool:

@@ -26,7 +26,7 @@ from recollect.domain.promotion_policy import (
     judge,
 )
 from recollect.domain.scope import Owner, Scope
-from recollect.domain.source import SourceKind
+from recollect.domain.source import Source, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, confirmation_change
@@ -34,6 +34,7 @@ from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
 from recollect.engine.neighbours import NeighbourReader
+from recollect.engine.source_text import lead_in
 from recollect.engine.utterances import utterance_keys, utterances_of
 from recollect.store.protocol import Tables
 
@@ -102,6 +103,7 @@ def consolidate_memories(
         sessions=sessions,
     )
     neighbours.read_ahead([memory for memory in candidates.values() if _is_open(memory)])
+    lead_ins = LeadInReader(tables)
     done: set[str] = set()
     for memory_id in memory_ids:
         # One that was consolidated before it may have changed it.
@@ -110,7 +112,7 @@ def consolidate_memories(
         if candidate is not None and _is_open(candidate):
             near = neighbours.of(candidate, done)
             deleted = len(writer.deleted_ids)
-            counts[_consolidate_candidate(writer, candidate, near)] += 1
+            counts[_consolidate_candidate(writer, candidate, near, lead_ins)] += 1
             if len(writer.deleted_ids) > deleted:
                 neighbours.forget()  # it changed the weights of words
         done.add(memory_id)
@@ -146,12 +148,34 @@ def _is_open(candidate: Memory) -> bool:
     return candidate.status is Status.INBOX
 
 
+class LeadInReader:
+    """Reads the words that were said just before a candidate; each source is read once."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._sources: dict[str, Source | None] = {}
+
+    def of(self, candidate: Memory) -> str:
+        """Return the words that were said just before the quote of *candidate*."""
+        if not candidate.evidence:
+            return ""
+        evidence = candidate.evidence[0]
+        if evidence.source_id not in self._sources:
+            self._sources[evidence.source_id] = self._tables.sources.get(evidence.source_id)
+        source = self._sources[evidence.source_id]
+        return lead_in(source, evidence.start) if source is not None else ""
+
+
 def _consolidate_candidate(
-    writer: ConsolidationWriter, candidate: Memory, near: list[NearMemory]
+    writer: ConsolidationWriter,
+    candidate: Memory,
+    near: list[NearMemory],
+    lead_ins: LeadInReader,
 ) -> str:
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
-    match decisions.consolidate(candidate, near):
+    read_lead_in = partial(lead_ins.of, candidate)
+    match decisions.consolidate(candidate, near, read_lead_in=read_lead_in):
         case decisions.New():
             return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
         case decisions.Duplicate(of):

@@ -20,6 +20,7 @@ from recollect.text.message_voices import VoicedPart, voiced_parts
 from recollect.text.redact import redact
 
 GAP = "\n\n"
+LEAD_IN_CHARS = 60  # "Orla rang. They only want twenty now": the name is in the words before
 TYPED_CHECKED = "typed_checked"  # metadata of a source: turns in the user's voice are plainly typed
 
 
@@ -87,6 +88,16 @@ def turns_in_source(source: Source) -> list[SourceTurn]:
         for turn in turns
         for part in _voiced_parts(source.content[turn.start : turn.end], turn.voice)
     ]
+
+
+def lead_in(source: Source, start: int) -> str:
+    """Return the last words that the same speaker said before *start* in the same turn."""
+    for turn in turns_in_source(source):
+        if turn.start <= start < turn.end:
+            words = source.content[max(turn.start, start - LEAD_IN_CHARS) : start]
+            is_cut = start - LEAD_IN_CHARS > turn.start
+            return (words.partition(" ")[2] if is_cut else words).strip()
+    return ""
 
 
 def _voiced_parts(text: str, voice: Voice) -> list[VoicedPart]:

@@ -27,8 +27,9 @@ MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in pas
 
 # Order of equally relevant memories: too little to put a weak one before a strong one.
 SECONDARY_WEIGHT = 0.02  # of scope, of recency and of confidence, each
-# On the relevance of what nobody reviewed, from what is hardly worth remembering to what surely is.
-UNREVIEWED_FACTORS = (0.85, 0.97)
+# On the relevance of what nobody reviewed, from what is hardly worth remembering to what surely is;
+# daily-life benchmark, both people (log, 2026-11-18).
+UNREVIEWED_FACTORS = (0.5, 0.97)
 OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 
 # Threshold: chosen on one half of the unrelated questions, confirmed on the other; but

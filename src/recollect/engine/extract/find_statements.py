@@ -54,6 +54,16 @@ _UPDATE = LazyPattern(
 )
 _NOT_A_FACT = LazyPattern(r"^(?:yes|no|ok|thanks|cool|nice|great|lol|haha|hmm)\b[.!\s]*$")
 
+_REFERS_BACK = LazyPattern(  # "Orla rang. They only want twenty now."
+    r"(?i)(?!it(?:['’]s| is| was) (?:\w+ ){1,2}(?:whether|that|to|if)\b)"
+    r"(?:they|it|he|she|that|those|these|both|neither|same|her|his|their|its)(?:['’]\w+)?\b"
+    r"|(?:sie|er|es|ils?|elles?|ellos|ellas|esso|loro|eles|elas)\b"
+)
+_SAYS_NOTHING = LazyPattern(
+    r"(?i)(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you|ok(?:ay)?|yes|no"
+    r"|sure|cool|great|nice|right|well|sorry)\b(?:\W*\w+){0,3}\W*$"
+)
+MAX_REFERENT_CHARS = 100  # of a sentence that is repeated because the next one refers to it
 MAX_DOUBTFUL_CHARS = 600  # a longer message that may be pasted is a document
 MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
 Flags = tuple[StatementFlag, ...]
@@ -96,6 +106,8 @@ def _statements_in_turn(
             if any(map(is_fiction_or_pasted_text, texts)):
                 return  # the rest is a story, a role, or a text to work on
             checked = number + 1
+            if not utterance.begins_line and number:
+                statement = _with_referent(statement, sentences[number - 1])
         yield _with_reason(statement, sentences[number + 1 :])
 
 
@@ -172,6 +184,22 @@ def _without_objection(text: str) -> str:
     if objection is None or not objection["rest"].strip():
         return text
     return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
+
+
+def _with_referent(statement: ExtractedStatement, previous: Utterance) -> ExtractedStatement:
+    """Put the sentence before in front if the statement begins with a word that refers to it."""
+    text = previous.text.rstrip()
+    if not _REFERS_BACK.match(statement.content):
+        return statement
+    if len(text) > MAX_REFERENT_CHARS or text.endswith("?") or _SAYS_NOTHING.match(text):
+        return statement
+    first = statement.spans[0]
+    end = "" if text[-1:] in ".!:;,…" else "."
+    return replace(
+        statement,
+        content=f"{text}{end} {statement.content}",
+        spans=(replace(first, start=previous.start), *statement.spans[1:]),
+    )
 
 
 def _with_reason(statement: ExtractedStatement, rest: Sequence[Utterance]) -> ExtractedStatement:

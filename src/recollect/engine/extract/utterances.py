@@ -27,6 +27,7 @@ class Utterance:
     start: int
     end: int
     turn: SourceTurn
+    begins_line: bool = True
 
     @property
     def at(self) -> datetime:
@@ -46,5 +47,6 @@ def utterances(content: str, turn: SourceTurn, *, all_of_it: bool = False) -> li
             after = content[last : last + 2].removeprefix(" ")
             is_whole = not any(mark in BLANKS for mark in (content[first - 1 : first], after[:1]))
             if MIN_CHARS <= last - first <= MAX_CHARS and is_whole:
-                utterances.append(Utterance(content[first:last], first, last, turn))
+                begins_line = first == turn.start or content[first - 1] != " "
+                utterances.append(Utterance(content[first:last], first, last, turn, begins_line))
     return utterances
