@@ -247,3 +247,19 @@ def test_a_source_that_an_edited_memory_quotes_survives_the_deletion_of_the_orig
     machines.come_back()
     assert machines.carry(here, here).conflicts == ()
     assert here.memories.get(edited.id).status is Status.ACTIVE
+
+
+def test_a_deleted_message_and_a_deleted_document_do_not_come_back(machines: Machines) -> None:
+    here, there = machines.here, machines.there
+    conversation = here.conversations.start()
+    message = here.conversations.append(conversation.id, "user", "The code is 4711.")
+    here.documents.put(("notes",), "code", {"text": "4711"})
+    machines.copy_there()
+    here.conversations.delete_message(message.id)
+    here.documents.delete(("notes",), "code")
+    machines.come_back()
+    machines.copy_there()
+
+    for rec in (here, there):
+        assert rec.conversations.messages(conversation.id) == []
+        assert rec.documents.get(("notes",), "code") is None

@@ -13,6 +13,8 @@ class DeletedKind(StrEnum):
     CONVERSATION = "conversation"
     BLOCK = "block"
     AGENT = "agent"
+    MESSAGE = "message"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True, kw_only=True)

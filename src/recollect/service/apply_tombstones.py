@@ -41,8 +41,24 @@ def _delete(services: Services, tombstone: Tombstone) -> None:
             delete_agent(services, DeleteAgentRequest.of({"agent": tombstone.id}))
         case DeletedKind.BLOCK:
             services.store.write(lambda tables: _delete_block(tables, tombstone.id))
+        case DeletedKind.MESSAGE:
+            services.store.write(lambda tables: _delete_message(tables, tombstone.id))
+        case DeletedKind.DOCUMENT:
+            services.store.write(lambda tables: _delete_document(tables, tombstone.id))
         case DeletedKind.SOURCE:
             pass  # it goes with its memory
+
+
+def _delete_message(tables: Tables, message_id: str) -> None:
+    message = tables.messages.get(message_id)
+    if message is not None:
+        tables.messages.delete(message)
+        tables.conversations.advance_revision(message.conversation_id)
+
+
+def _delete_document(tables: Tables, document_id: str) -> None:
+    for document in tables.documents.get_many([document_id]):
+        tables.documents.delete(document)
 
 
 def _delete_block(tables: Tables, block_id: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.clock import Clock
 from recollect.context.history_window import message_size
 from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
 from recollect.domain import limits
@@ -20,6 +21,7 @@ from recollect.domain.conversation import (
     Role,
     Summary,
 )
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.errors import IllegalTransition, InvalidInput, NotFound, RevisionConflict
 from recollect.service import validate
 from recollect.service.agents import require_agent
@@ -254,7 +256,7 @@ def delete_message(services: Services, request: requests.DeleteMessageRequest) -
         message = _require_message(tables, request.message)
         conversation = require_conversation(tables, message.conversation_id)
         check_revision(conversation, request.expected_revision)
-        return _delete(tables, message)
+        return _delete(tables, message, services.clock)
 
     return services.store.write(write)
 
@@ -266,13 +268,16 @@ def pop_message(services: Services, request: requests.PopMessageRequest) -> Mess
         conversation = require_conversation(tables, request.conversation)
         check_revision(conversation, request.expected_revision)
         last = tables.messages.page_back(conversation.id, before=2**53, limit=1)
-        return _delete(tables, last[0]) if last else None
+        return _delete(tables, last[0], services.clock) if last else None
 
     return services.store.write(write)
 
 
-def _delete(tables: Tables, message: Message) -> Message:
+def _delete(tables: Tables, message: Message, clock: Clock) -> Message:
     tables.messages.delete(message)
+    tables.tombstones.add(
+        Tombstone(kind=DeletedKind.MESSAGE, id=message.id, deleted_at=clock.now())
+    )
     tables.conversations.advance_revision(message.conversation_id)
     return message
 

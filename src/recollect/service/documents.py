@@ -21,6 +21,7 @@ from recollect.domain.document import (
     passes_filter,
 )
 from recollect.domain.scope import ItemKind
+from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.errors import InvalidInput, RevisionConflict
 from recollect.retrieval.text_search import rank_texts
 from recollect.service import validate
@@ -109,7 +110,9 @@ def delete_document(services: Services, request: requests.DeleteDocumentRequest)
         if document is None:
             return False
         tables.documents.delete(document)
-        return not document.is_expired(services.clock.now())
+        now = services.clock.now()
+        tables.tombstones.add(Tombstone(kind=DeletedKind.DOCUMENT, id=document.id, deleted_at=now))
+        return not document.is_expired(now)
 
     return services.store.write(write)
 

@@ -12,5 +12,7 @@ SELECT kind, id, sha256, deleted_at FROM tombstones t
                       AND t.id NOT IN hidden_conversations
                  WHEN 'block' THEN EXISTS (SELECT 1 FROM blocks b WHERE b.id = t.id)
                  WHEN 'agent' THEN EXISTS (SELECT 1 FROM agents a WHERE a.id = t.id)
+                 WHEN 'message' THEN EXISTS (SELECT 1 FROM messages m WHERE m.id = t.id)
+                 WHEN 'document' THEN EXISTS (SELECT 1 FROM documents d WHERE d.id = t.id)
                  ELSE 0 END
  ORDER BY kind, id;
