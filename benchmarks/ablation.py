@@ -59,7 +59,7 @@ PARTS: dict[str, Configuration] = {
     ),
     "− lower weight of the assistant's words": Configuration(
         indexes=BOTH,
-        overrides=(Override("recollect.store.sqlite.word_index.ASSISTANT_WEIGHT", 1.0),),
+        overrides=(Override("recollect.store.indexes.word_index.ASSISTANT_WEIGHT", 1.0),),
     ),
     "− penalty for many chunks": Configuration(
         indexes=BOTH, overrides=(Override(f"{CONSTANTS}.CHUNK_PENALTY", 0.0),)

@@ -16,31 +16,31 @@ from recollect.engine.embedding_indexer import Indexer
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.retrieval import message_search, retrieve
 from recollect.service import read, search_messages
+from recollect.store.indexes.hybrid_search_index import HybridSearchIndex
+from recollect.store.indexes.item_records import ItemRecords
+from recollect.store.indexes.vector_index import VectorIndex
+from recollect.store.indexes.word_index import WordIndex
 from recollect.store.repositories.memories import MemoryRepository
 from recollect.store.repositories.messages import MessageRepository
-from recollect.store.sqlite.item_records import ItemRecords
-from recollect.store.sqlite.search_index import SqliteSearchIndex
-from recollect.store.sqlite.vector_index import SqliteVectorIndex
-from recollect.store.sqlite.word_index import SqliteWordIndex
 
 PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
     "embedding the query": [(ResilientEmbedder, "embed_query")],
     "embedding pending items": [(Indexer, "_embed_few_pending")],
     "words": [
-        (SqliteWordIndex, "find_query_words"),
-        (SqliteWordIndex, "read_postings"),
-        (SqliteWordIndex, "match"),
-        (SqliteWordIndex, "match_among"),
-        (SqliteWordIndex, "match_item"),
+        (WordIndex, "find_query_words"),
+        (WordIndex, "read_postings"),
+        (WordIndex, "match"),
+        (WordIndex, "match_among"),
+        (WordIndex, "match_item"),
     ],
     "vectors": [
-        (SqliteVectorIndex, "nearest"),
-        (SqliteVectorIndex, "similarities"),
-        (SqliteVectorIndex, "similarity_stats"),
-        (SqliteVectorIndex, "pairwise_similarities"),
+        (VectorIndex, "nearest"),
+        (VectorIndex, "similarities"),
+        (VectorIndex, "similarity_stats"),
+        (VectorIndex, "pairwise_similarities"),
     ],
     "candidate rows": [(ItemRecords, "load")],
-    "gathering candidates": [(SqliteSearchIndex, "search")],
+    "gathering candidates": [(HybridSearchIndex, "search")],
     "ranking": [
         (message_search, "fuse"),
         (retrieve, "fuse"),
@@ -50,7 +50,7 @@ PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
         (retrieve, "prefer_newer"),
     ],
     "memories of other projects": [
-        (SqliteSearchIndex, "_find_others"),
+        (HybridSearchIndex, "_find_others"),
         (retrieve, "linked_candidates"),
         (retrieve, "relevant_candidates"),
     ],

@@ -86,7 +86,7 @@ def test_the_vector_of_a_text_that_is_forgotten_while_it_is_embedded_is_not_stor
         [message] = rec.conversations.messages(conversation.id)
         assert "car" not in message.content
         with rec._store.read() as tables:
-            [(vector,)] = tables.db.execute(
+            [(vector,)] = tables.connection.db.execute(
                 "SELECT e.vector FROM embeddings e JOIN items i USING (seq) WHERE i.id = ?",
                 (message.id,),
             )

@@ -13,7 +13,7 @@ from recollect.retrieval.ranking_constants import (
     UNKNOWN_NAMES_PENALTY,
     WEAK_DISCOUNT,
 )
-from recollect.store.sqlite.search_index import MIN_CANDIDATES
+from recollect.store.indexes.hybrid_search_index import MIN_CANDIDATES
 from recollect.store.sqlite.store import SqliteTables
 from recollect.store.values import Partition
 from support import open_memory

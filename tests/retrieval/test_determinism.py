@@ -24,7 +24,7 @@ from recollect.app.restore_backup import restore_backup
 from recollect.app.store_encryption import encrypt_store
 from recollect.config import Settings
 from recollect.engine.embed_pending import embed_items
-from recollect.store.sqlite.bit_code_index import BitCodeIndex
+from recollect.store.indexes.bit_code_index import BitCodeIndex
 from sample_queries import ASKED_AT, QUESTIONS, answers, answers_as_bytes, opened, populate
 from support import FakeClock
 
@@ -172,7 +172,7 @@ def embed_in_another_order(rec: LocalRecollect) -> None:
     indexer = rec._services.indexer()
     assert indexer is not None
     with rec._store.read() as tables:
-        ids = [row[0] for row in tables.db.execute("SELECT id FROM items ORDER BY seq")]
+        ids = [row[0] for row in tables.connection.db.execute("SELECT id FROM items ORDER BY seq")]
     random = Random(11)
     random.shuffle(ids)
     while ids:

@@ -11,9 +11,9 @@ from filled_stores import copy_filled
 from recollect import LocalRecollect
 from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.indexes.hybrid_search_index import MIN_CANDIDATES
 from recollect.store.protocol import Tables
 from recollect.store.search_index import Candidate, IndexQuery, QueryVector
-from recollect.store.sqlite.search_index import MIN_CANDIDATES
 from support import START, FakeClock, open_memory
 
 DAYS = 40

@@ -156,7 +156,7 @@ def test_a_search_of_the_archive_is_logged_and_can_be_explained(
     assert hit.explanation
     assert shown == 1
     with anna._store.read() as tables:
-        ids = [row[0] for row in tables.db.execute("SELECT id FROM retrievals")]
+        ids = [row[0] for row in tables.connection.db.execute("SELECT id FROM retrievals")]
     logged = anna.explain(ids[-1])
     assert isinstance(logged, Retrieval)
     assert [hit.memory_id for hit in logged.hits] == [passage.id]

@@ -138,7 +138,7 @@ def test_while_another_process_reads_the_receipt_says_what_waits(
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM memories").fetchall()
-    rec._store._tables.db.set_busy_timeout(10)
+    rec._store._tables.connection.db.set_busy_timeout(10)
 
     receipt = rec.forget(memory.id)
     reader.close()

@@ -60,7 +60,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
 def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None:
     with open_memory(path, words_only=True) as rec:
         kept = rec.ingest("small")
-        database = rec._store._tables.db
+        database = rec._store._tables.connection.db
         pages = database.execute("PRAGMA page_count").get
         database.execute(f"PRAGMA max_page_count = {pages + 2}").fetchall()
 

@@ -8,8 +8,8 @@ import apsw
 import pytest
 
 from recollect import LocalRecollect, MemoryExplanation, Retrieval
+from recollect.store import retrieval_queue
 from recollect.store.protocol import Tables
-from recollect.store.sqlite import retrieval_queue
 from support import open_memory
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from recollect.domain.scope import Owner, Scope
+from recollect.store.indexes import word_index
 from recollect.store.protocol import Store
-from recollect.store.sqlite import word_index
 from store_records import GLOBAL, matching_ids, memory_writer, project
 from support import FakeClock
 

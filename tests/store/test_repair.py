@@ -138,7 +138,7 @@ def test_a_damaged_log_loses_nothing_and_is_not_written_to(
 ) -> None:
     fill(path)
     with open_memory(path, words_only=True) as rec:
-        rec._store._tables.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        rec._store._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         written = [rec.ingest(f"In the log, number {number}.").id for number in range(5)]
     log = path.with_name("memory.db-wal")
     frames = bytearray(log.read_bytes())

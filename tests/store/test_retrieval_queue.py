@@ -3,7 +3,7 @@
 import threading
 
 from recollect import Retrieval
-from recollect.store.sqlite.retrieval_queue import RetrievalQueue
+from recollect.store.retrieval_queue import RetrievalQueue
 from support import START
 
 RETRIEVAL = Retrieval(

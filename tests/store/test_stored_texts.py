@@ -24,12 +24,12 @@ model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_f
 repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
 requests.fingerprint conversations.key documents.namespace documents.key models.name shelves.kind
-shelves.scope retrievals.verb tombstones.kind tombstones.sha256
+shelves.scope retrievals.verb tombstones.kind tombstones.sha256 tool_calls.kind tool_calls.outcome
 """
 # Columns that go with their memory, or that `forget` handles by itself.
 _HANDLED = """
 evidence.quote memories.key memory_tags.tag sources.content retrievals.query views.name views.query
-views.asking terms.term
+views.asking terms.term tool_calls.name tool_calls.subject tool_calls.error
 """
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from recollect import LocalRecollect
 from recollect.domain.scope import ItemKind
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.store.sqlite.bit_code_index import BitCodeIndex, rescore
-from recollect.store.sqlite.item_records import ItemRecords
-from recollect.store.sqlite.vector_cache import (
+from recollect.store.indexes.bit_code_index import BitCodeIndex, rescore
+from recollect.store.indexes.item_records import ItemRecords
+from recollect.store.indexes.vector_cache import (
     IDLE_QUERIES,
     EmbeddingRows,
     VectorCache,
@@ -22,7 +22,8 @@ from recollect.store.sqlite.vector_cache import (
     take_from,
     to_float32,
 )
-from recollect.store.sqlite.word_index import _best
+from recollect.store.indexes.word_index import _best
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from support import open_memory
 
 DIMENSION = 100  # no multiple of 64
@@ -84,7 +85,7 @@ def newest(db: apsw.Connection) -> int:
 def search(
     index: BitCodeIndex, db: apsw.Connection, query: NDArray[np.float32], partitions: list[int]
 ) -> tuple[list[int], dict[int, float], bool]:
-    rows, cached = index.nearest(db, query, partitions, LIMIT, newest=newest(db))
+    rows, cached = index.nearest(SqliteConnection(db), query, partitions, LIMIT, newest=newest(db))
     matches = rescore(rows, query)
     return (
         rows.item_ids.tolist(),
@@ -130,21 +131,21 @@ def test_the_order_in_which_items_were_embedded_does_not_matter(db: apsw.Connect
 def test_what_others_add_and_delete_is_seen_at_the_next_query(db: apsw.Connection) -> None:
     index = BitCodeIndex(1)
     query = np.ones(DIMENSION, dtype=np.float32)
-    index.nearest(db, query, [1], LIMIT, newest=newest(db))
+    index.nearest(SqliteConnection(db), query, [1], LIMIT, newest=newest(db))
     add(db, 1000, partition_id=1, vectors=np.ones((1, DIMENSION)))
-    rows, _ = index.nearest(db, query, [1], LIMIT, newest=newest(db))
+    rows, _ = index.nearest(SqliteConnection(db), query, [1], LIMIT, newest=newest(db))
     assert rows.item_ids[0] == 1000
-    index.drop_stale(db, [], [1])
+    index.drop_stale(SqliteConnection(db), [], [1])
     assert len(index.cached_rows([1], [1000])) == 1
     db.execute("DELETE FROM items WHERE seq = 1000; DELETE FROM embeddings WHERE seq = 1000")
     add(db, 1001, partition_id=1, vectors=-np.ones((1, DIMENSION)))
 
-    index.drop_stale(db, [999_999], [1])
+    index.drop_stale(SqliteConnection(db), [999_999], [1])
     assert len(index.cached_rows([1], [1000])) == 1  # an item newer than this reader is not stale
-    index.drop_stale(db, [1000, 999_999], [1])
+    index.drop_stale(SqliteConnection(db), [1000, 999_999], [1])
 
     assert index.cached_rows([1], [1000]) == []
-    rows, _ = index.nearest(db, query, [1], LIMIT, newest=newest(db))
+    rows, _ = index.nearest(SqliteConnection(db), query, [1], LIMIT, newest=newest(db))
     assert 1000 not in rows.item_ids
 
 
@@ -170,16 +171,16 @@ def test_an_item_whose_text_was_replaced_is_compared_by_its_new_vector_only(
     query = np.ones(DIMENSION, dtype=np.float32)
     add(db, 999, partition_id=1, vectors=np.ones((1, DIMENSION)))
     for index in (early, late):
-        index.nearest(db, query, [1], LIMIT, newest=newest(db))
+        index.nearest(SqliteConnection(db), query, [1], LIMIT, newest=newest(db))
     add(db, 1000, partition_id=1, vectors=np.ones((1, DIMENSION)))  # ids of vectors only grow
     db.execute("DELETE FROM embeddings WHERE seq = 999")
 
-    early.drop_stale(db, [999], [1])
+    early.drop_stale(SqliteConnection(db), [999], [1])
     assert early.cached_rows([1], [999]) == []
     db.execute("DELETE FROM items WHERE seq = 999")
     add(db, 999, partition_id=1, vectors=-np.ones((1, DIMENSION)))
     for index in (early, late):
-        rows, _ = index.nearest(db, query, [1], 10_000, newest=newest(db))
+        rows, _ = index.nearest(SqliteConnection(db), query, [1], 10_000, newest=newest(db))
         assert rows.item_ids.tolist().count(999) == 1
         assert rescore(rows, query)[999].similarity < 0
 
@@ -189,7 +190,7 @@ def test_an_item_that_moved_to_another_partition_has_no_vectors_in_its_old_one(
 ) -> None:
     db.execute("UPDATE items SET shelf_id = 2 WHERE seq = 3")
     db.execute("DELETE FROM embeddings WHERE seq = 6")
-    records = ItemRecords(db, ItemKind.BLOCK, None)
+    records = ItemRecords(SqliteConnection(db), ItemKind.BLOCK, None)
 
     assert records.without_vectors([3, 6, 9, 999_999], [1]) == [3, 6, 999_999]
 

@@ -55,7 +55,7 @@ def test_a_transcript_that_an_older_version_indexed_as_one_text_is_forgotten_who
 
         def as_one_text(tables: Tables) -> None:
             word_index = cast(SqliteTables, tables).word_index
-            db = word_index._db
+            db = cast(SqliteTables, tables).connection.db
             item_id, partition = db.execute("SELECT seq, shelf_id FROM items").fetchall()[0]
             db.execute("DELETE FROM postings")
             db.execute("DELETE FROM terms")

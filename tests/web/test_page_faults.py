@@ -19,7 +19,7 @@ def client(words_only: LocalRecollect) -> PageClient:
 
 def fill_disk(rec: LocalRecollect) -> None:
     """Let the database grow no more."""
-    database = rec._store._tables.db
+    database = rec._store._tables.connection.db
     pages = database.execute("PRAGMA page_count").get
     database.execute(f"PRAGMA max_page_count = {pages}").fetchall()
 

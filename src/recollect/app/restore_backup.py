@@ -207,7 +207,7 @@ def _differences(
             new = SqliteStore(path, SystemClock(), keys=key_places(settings))
             try:
                 with old.read() as old_tables, new.read() as new_tables:
-                    return compare_rows(old_tables.db, new_tables.db)
+                    return compare_rows(old_tables.connection.db, new_tables.connection.db)
             finally:
                 new.close()
         finally:

@@ -36,6 +36,7 @@ from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.tombstones import TombstoneRepository
+from recollect.store.repositories.tool_calls import ToolCallRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
 from recollect.store.search_index import SearchIndex
 
@@ -63,6 +64,7 @@ class Tables:
     idempotency_keys: IdempotencyKeyRepository
     unfinished_work: UnfinishedWorkRepository
     tombstones: TombstoneRepository
+    tool_calls: ToolCallRepository
     texts: StoredTextRepository
     search_index: SearchIndex
     embeddings: EmbeddingRepository

@@ -30,6 +30,10 @@ class UnfinishedWorkRepository(Repository):
             return self._all(_work, "all")
         return self._all(_work, "of_kind", kind=kind)
 
+    def is_any_left(self) -> bool:
+        """Return whether some work is unfinished, or a source waits for its tool calls to be read."""
+        return bool(self._value("is_any_left"))
+
     def add_export(self, sha256: str, at: datetime) -> None:
         """Store the checksum of an export that this store wrote."""
         self._run("add_export", sha256=sha256, written_at=at)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import apsw
 
 from recollect.domain.backup import TableDifference
+from recollect.store.row_conversion import to_json
 from recollect.store.sqlite.export_import import TABLES, columns_of, primary_key_of
-from recollect.store.sqlite.row_conversion import to_json
 
 
 def compare_rows(backup: apsw.Connection, store: apsw.Connection) -> Mapping[str, TableDifference]:

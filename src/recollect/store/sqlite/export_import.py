@@ -17,8 +17,8 @@ from recollect.clock import Clock, SystemClock, from_micros
 from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
+from recollect.store.row_conversion import parse_dates, parse_effects, parse_flags, to_json
 from recollect.store.sqlite import retrieval_export
-from recollect.store.sqlite.row_conversion import parse_dates, parse_effects, parse_flags, to_json
 from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.

@@ -19,7 +19,7 @@ from recollect.domain.older_records import (
 )
 from recollect.domain.project import identity_of_repo, is_named_after
 from recollect.errors import ImportRefused
-from recollect.store.sqlite.row_conversion import to_json
+from recollect.store.row_conversion import to_json
 
 MAX_BUFFERED_ROWS = 100_000  # projects and repos, which are buffered until all of them are known
 

@@ -12,7 +12,9 @@ import apsw
 
 from recollect.domain.maintenance import VerificationProblem
 from recollect.domain.repair_report import RepairReport
+from recollect.store.indexes.word_index import WordIndex
 from recollect.store.repositories.indexed_items import IndexedItemReader
+from recollect.store.row_conversion import to_json
 from recollect.store.sqlite.export_import import (
     TABLES,
     TOMBSTONES_OF_QUOTED_SOURCES,
@@ -21,9 +23,7 @@ from recollect.store.sqlite.export_import import (
     delete_tombstones_of_quoted_sources,
     primary_key_of,
 )
-from recollect.store.sqlite.row_conversion import to_json
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
-from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.text.fingerprint import sha256_hex
 
 REBUILD = "run `recollect rebuild`"
@@ -110,7 +110,7 @@ _RULES: Mapping[str, tuple[str, str]] = {
 
 
 def check(
-    db: apsw.Connection, word_index: SqliteWordIndex
+    db: apsw.Connection, word_index: WordIndex
 ) -> tuple[list[str], list[VerificationProblem]]:
     """Run every check; return their names, and the problems found."""
     names = [INTACT]
@@ -158,11 +158,13 @@ def describe_damage(report: RepairReport) -> tuple[list[str], list[VerificationP
     return [INTACT], [VerificationProblem(INTACT, line, remedy) for line in lines]
 
 
-def rebuild(db: apsw.Connection, word_index: SqliteWordIndex) -> Mapping[str, int]:
+def rebuild(db: apsw.Connection, word_index: WordIndex) -> Mapping[str, int]:
     """Rebuild items, partitions, terms and postings from the rows; return the row counts."""
     delete_tombstones_of_quoted_sources(db)
     db.execute(
         f"""DELETE FROM postings; DELETE FROM terms;
+            DELETE FROM tool_calls; DELETE FROM unread_sources;
+            INSERT INTO unread_sources SELECT id FROM sources WHERE instr(metadata, '"tool"');
             DELETE FROM items WHERE id NOT IN ({_SEARCHABLE});
             DELETE FROM embeddings WHERE seq NOT IN (SELECT seq FROM items) OR length(vector) <>
                (SELECT 2 * dimension FROM models m WHERE m.id = embeddings.model_id);
@@ -208,7 +210,7 @@ def _changed_sources(db: apsw.Connection) -> Iterator[str]:
             yield f"sources {source_id}"
 
 
-def _wrong_postings(db: apsw.Connection, word_index: SqliteWordIndex) -> Iterator[str]:
+def _wrong_postings(db: apsw.Connection, word_index: WordIndex) -> Iterator[str]:
     total = 0
     for item in IndexedItemReader(SqliteConnection(db), word_index).all_items():
         counts = word_index.count_words(item.text)

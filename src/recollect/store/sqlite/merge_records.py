@@ -31,11 +31,11 @@ from recollect.domain.merge import (
 )
 from recollect.errors import ImportRefused
 from recollect.store.bounded_steps import StepBudget
+from recollect.store.indexes.word_index import WordIndex
 from recollect.store.protocol import Tables
 from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite.export_import import RECORDS_AT_ONCE, ImportedRow, RowImporter
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
-from recollect.store.sqlite.word_index import SqliteWordIndex
 
 WRITER = "import"
 _ADDED_PARTS = frozenset({"evidence", "memory_tags", "memory_changes"})
@@ -44,7 +44,7 @@ _MEMORY_TEXTS = ("content", "title", "summary", "rationale")
 
 def import_records(
     tables: Tables,
-    word_index: SqliteWordIndex,
+    word_index: WordIndex,
     importer: RowImporter,
     records: Iterator[list[ImportedRow]],
     budget: StepBudget,

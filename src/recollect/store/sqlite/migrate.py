@@ -19,9 +19,9 @@ import apsw
 
 from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer, StoreReadOnly
+from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.connection import connect, translate_errors
 from recollect.store.sqlite.partial_file import partial_file
-from recollect.store.sqlite.row_conversion import fetch_all
 from recollect.store.store_key import StoreKey
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files

@@ -18,11 +18,11 @@ import apsw
 from recollect.clock import Clock
 from recollect.domain.repair_report import RepairReport
 from recollect.errors import StoreDamaged, StoreError, StoreReadOnly
+from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.connection import READER_CACHE_KIB, connect, translate_errors
 from recollect.store.sqlite.database_image import has_lost_commits
 from recollect.store.sqlite.encryption import apply_key
 from recollect.store.sqlite.migrate import check_current, migrate
-from recollect.store.sqlite.row_conversion import fetch_all
 from recollect.store.store_key import StoreKey
 
 

@@ -19,8 +19,8 @@ from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.migrate import check_current
 from recollect.store.sqlite.repair import DERIVED, DamagedFile
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row
+from recollect.store.sqlite.sqlite_connection import open_word_index
 from recollect.store.sqlite.table_layout import empty_store_bytes
-from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.store_key import StoreKey
 
 _WITHOUT_LOST_MODELS = """
@@ -50,7 +50,7 @@ def replace_damaged_indexes(
             for row in readable:
                 inserter.insert(table, row)
         db.execute(_WITHOUT_LOST_MODELS).fetchall()
-        counts = integrity.rebuild(db, SqliteWordIndex(db))
+        counts = integrity.rebuild(db, open_word_index(db))
         db.execute("COMMIT")
         db.execute("VACUUM")  # removes the pages of what was thrown away
     finally:
@@ -71,7 +71,7 @@ def _tables(damaged_file: DamagedFile) -> list[str]:
 
 
 def _readable_rows(damaged_file: DamagedFile, table: str) -> list[RowMap]:
-    if table in ("terms", "postings"):
+    if table in ("terms", "postings", "tool_calls", "unread_sources"):
         return []  # filled from the texts
     layout = damaged_file.layouts[table]
     return [decode_row(layout, raw)[0] for raw in damaged_file.rows(table)]

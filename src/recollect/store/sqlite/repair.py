@@ -23,6 +23,7 @@ import apsw
 from recollect.clock import Clock, SystemClock, to_micros
 from recollect.domain.repair_report import RepairReport, TableDamage
 from recollect.errors import AlreadyExists, StoreDamaged, StoreNewer
+from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite import integrity
 from recollect.store.sqlite.btree_reader import BtreeReader, RawRow, TreeShape
 from recollect.store.sqlite.database_image import DatabaseImage
@@ -31,19 +32,21 @@ from recollect.store.sqlite.export_import import TABLES
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.placeholder_rows import PlaceholderRows
-from recollect.store.sqlite.row_conversion import fetch_all
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row, make_valid
+from recollect.store.sqlite.sqlite_connection import open_word_index
 from recollect.store.sqlite.table_layout import (
     SCHEMA_SHAPE,
     empty_store_bytes,
     table_layouts,
 )
-from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.store_key import StoreKey
 
 # Tables that are filled again from the others; a loss there is not a loss.
-DERIVED = ("models", "shelves", "items", "embeddings", "terms", "postings")
-_REBUILT = frozenset({"terms", "postings"})
+DERIVED = (
+    *("models", "shelves", "items", "embeddings", "terms", "postings"),
+    *("tool_calls", "unread_sources"),
+)
+_REBUILT = frozenset({"terms", "postings", "tool_calls", "unread_sources"})
 LOCK_MS = 2_000
 MAX_CACHED_PAGES = 5_000  # 20 MB; a larger file is read twice
 _NOT_COPIED = _REBUILT | {"migrations"}
@@ -273,7 +276,7 @@ class _Rescue:
                 self._restore_memories()
         self._remove_dangling()
         self._complete_block_history()
-        integrity.rebuild(self._db, SqliteWordIndex(self._db))
+        integrity.rebuild(self._db, open_word_index(self._db))
         self._name_lost_rows()
         return self._report()
 

@@ -12,7 +12,7 @@ from recollect.clock import from_micros, to_micros
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval
 from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.repositories.retrievals import RetrievalRepository
-from recollect.store.sqlite.row_conversion import fetch_all
+from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 
 # Older exports have the results in tables of their own, after the retrievals. They are left out.

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -30,28 +30,11 @@ from recollect.errors import (
     StoreUnavailable,
 )
 from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys
+from recollect.store.open_tables import OpenTables, open_tables
 from recollect.store.protocol import Tables
-from recollect.store.repositories.agents import AgentRepository
-from recollect.store.repositories.blocks import BlockRepository
-from recollect.store.repositories.conversations import ConversationRepository
-from recollect.store.repositories.documents import DocumentRepository
-from recollect.store.repositories.embeddings import EmbeddingRepository
-from recollect.store.repositories.files import FileRepository
-from recollect.store.repositories.idempotency_keys import IdempotencyKeyRepository
-from recollect.store.repositories.indexed_items import IndexedItemReader
-from recollect.store.repositories.jobs import JobRepository
-from recollect.store.repositories.links import LinkRepository
-from recollect.store.repositories.memories import MemoryRepository
-from recollect.store.repositories.messages import MessageRepository
-from recollect.store.repositories.projects import ProjectRepository
-from recollect.store.repositories.retrievals import RetrievalRepository
-from recollect.store.repositories.runs import RunRepository
-from recollect.store.repositories.skills import SkillRepository
-from recollect.store.repositories.sources import SourceRepository
-from recollect.store.repositories.stored_texts import StoredTextRepository
-from recollect.store.repositories.tombstones import TombstoneRepository
-from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
+from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite import export_import, integrity
 from recollect.store.sqlite.connection import (
     LOG_TIMEOUT_MS,
@@ -79,17 +62,13 @@ from recollect.store.sqlite.read_only import (
     require_writable,
 )
 from recollect.store.sqlite.replace_file import checked_row_counts
-from recollect.store.sqlite.retrieval_queue import QueuedRetrieval, RetrievalQueue
-from recollect.store.sqlite.search_index import SqliteSearchIndex
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.staged_rows import StagedRows
-from recollect.store.sqlite.vector_index import SqliteVectorIndex
-from recollect.store.sqlite.word_index import SqliteWordIndex
 from recollect.store.sqlite.writer_thread import Writer
 from recollect.store.store_key import StoreKey
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex
+    from recollect.store.indexes.bit_code_index import BitCodeIndex
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -97,12 +76,7 @@ FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not writte
 MAX_IDLE_READERS = 8  # kept open in the pool; further readers are closed after use
 
 
-@dataclass(frozen=True, kw_only=True)
-class SqliteTables(Tables):
-    """The tables of one connection."""
-
-    db: apsw.Connection
-    word_index: SqliteWordIndex
+SqliteTables = OpenTables[SqliteConnection]
 
 
 class SqliteStore:
@@ -186,8 +160,8 @@ class SqliteStore:
         self.flush_log(timeout_s=FLUSH_S)
         with translate_errors(self._path), partial_file(path) as partial:
             with self.read() as tables:
-                tables.db.execute("ROLLBACK")  # VACUUM reads in a transaction of its own
-                tables.db.execute("VACUUM INTO ?", (str(partial),))  # under the same key
+                tables.connection.db.execute("ROLLBACK")  # VACUUM reads in a transaction of its own
+                tables.connection.db.execute("VACUUM INTO ?", (str(partial),))  # under the same key
             return checked_row_counts(partial, self._key)
 
     @property
@@ -203,12 +177,12 @@ class SqliteStore:
         tables = self._borrow_reader()
         try:
             with translate_errors(self._path):
-                tables.db.execute("BEGIN")
+                tables.connection.db.execute("BEGIN")
                 try:
                     yield tables
                 finally:
-                    if tables.db.in_transaction:
-                        tables.db.execute("ROLLBACK")
+                    if tables.connection.db.in_transaction:
+                        tables.connection.db.execute("ROLLBACK")
         finally:
             self._return_reader(tables)
 
@@ -258,19 +232,19 @@ class SqliteStore:
             if self._log_tables is None:
                 self._log_tables = self._open_log_tables()
             tables = self._log_tables
-            tables.db.execute("BEGIN IMMEDIATE")
+            tables.connection.db.execute("BEGIN IMMEDIATE")
             try:
                 _add_retrievals(tables, retrievals)
-                tables.db.execute("COMMIT")
+                tables.connection.db.execute("COMMIT")
             except BaseException:
-                if tables.db.in_transaction:
-                    tables.db.execute("ROLLBACK")
+                if tables.connection.db.in_transaction:
+                    tables.connection.db.execute("ROLLBACK")
                 raise
 
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
-            yield from export_import.export_rows(tables.db)
+            yield from export_import.export_rows(tables.connection.db)
 
     def import_rows(
         self,
@@ -284,8 +258,8 @@ class SqliteStore:
             self.write(lambda tables: tables.tombstones.add(*staged.tombstones()))
             if apply_tombstones is not None:
                 apply_tombstones()
-            self.write(lambda tables: delete_tombstones_of_quoted_sources(tables.db))
-            importer = RowImporter(self._tables.db, self._clock)
+            self.write(lambda tables: delete_tombstones_of_quoted_sources(tables.connection.db))
+            importer = RowImporter(self._tables.connection.db, self._clock)
             records = staged.records()
 
             def step(tables: Tables, budget: StepBudget) -> bool:
@@ -308,7 +282,7 @@ class SqliteStore:
         if self.rescue_report is None:
             try:
                 with self.read() as tables:
-                    names, problems = integrity.check(tables.db, tables.word_index)
+                    names, problems = integrity.check(tables.connection.db, tables.word_index)
             except StoreDamaged as error:
                 names, problems = integrity.unreadable(str(error))
             if not integrity.is_file_damaged(problems) or not self.use_rescued_copy():
@@ -319,7 +293,9 @@ class SqliteStore:
     def rebuild_indexes(self) -> Mapping[str, int]:
         if self.rescue_report is None:
             try:
-                counts = self.write(lambda tables: integrity.rebuild(tables.db, tables.word_index))
+                counts = self.write(
+                    lambda tables: integrity.rebuild(tables.connection.db, tables.word_index)
+                )
             except StoreDamaged:
                 pass  # an index is damaged itself: it must be thrown away first
             else:
@@ -350,7 +326,7 @@ class SqliteStore:
         self._was_checked = True
         try:
             with self.read() as tables:
-                return integrity.is_damaged(tables.db)
+                return integrity.is_damaged(tables.connection.db)
         except StoreDamaged:
             return True
 
@@ -375,7 +351,7 @@ class SqliteStore:
         with self._lock:
             idle, self._idle_readers = self._idle_readers, []
         for tables in idle:
-            tables.db.close()  # an idle reader may still pin an old snapshot
+            tables.connection.db.close()  # an idle reader may still pin an old snapshot
         return clear_page_gaps(self._path, give_up_s=give_up_s, key=self._key)
 
     def snapshot(self, reason: str) -> Path:
@@ -389,7 +365,7 @@ class SqliteStore:
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
-            return export_import.row_counts(tables.db)
+            return export_import.row_counts(tables.connection.db)
 
     def close(self) -> None:
         if self._closed or os.getpid() != self._pid:
@@ -399,7 +375,7 @@ class SqliteStore:
         self._forget_readers()
         with self._log_lock:
             if self._log_tables is not None:
-                self._log_tables.db.close()
+                self._log_tables.connection.db.close()
         if self._writer is not None:
             self._writer.close()
         if self._source is not None:
@@ -445,39 +421,12 @@ class SqliteStore:
     def _forget_readers(self) -> None:
         with self._lock:
             for tables in self._idle_readers:
-                tables.db.close()
+                tables.connection.db.close()
             self._idle_readers.clear()
             self._code_indexes.clear()
 
     def _open_tables(self, db: apsw.Connection) -> SqliteTables:
-        connection = SqliteConnection(db)
-        word_index = SqliteWordIndex(db)
-        items = IndexedItemReader(connection, word_index)
-        vectors = SqliteVectorIndex(db, self._code_indexes)
-        return SqliteTables(
-            db=db,
-            projects=ProjectRepository(connection),
-            agents=AgentRepository(connection),
-            blocks=BlockRepository(connection, word_index),
-            conversations=ConversationRepository(connection),
-            messages=MessageRepository(connection, word_index),
-            runs=RunRepository(connection),
-            skills=SkillRepository(connection),
-            files=FileRepository(connection, word_index),
-            documents=DocumentRepository(connection, word_index),
-            sources=SourceRepository(connection),
-            memories=MemoryRepository(connection, word_index),
-            jobs=JobRepository(connection),
-            links=LinkRepository(connection),
-            retrievals=RetrievalRepository(connection),
-            idempotency_keys=IdempotencyKeyRepository(connection),
-            unfinished_work=UnfinishedWorkRepository(connection),
-            tombstones=TombstoneRepository(connection),
-            texts=StoredTextRepository(connection, word_index, items),
-            word_index=word_index,
-            search_index=SqliteSearchIndex(db, word_index, vectors),
-            embeddings=EmbeddingRepository(connection, items),
-        )
+        return open_tables(SqliteConnection(db), WordTokenizer(db), self._code_indexes)
 
     def _open_log_tables(self) -> SqliteTables:
         db = connect(self._path, key=self._key)
@@ -502,7 +451,7 @@ class SqliteStore:
             if not self._closed and len(self._idle_readers) < MAX_IDLE_READERS:
                 self._idle_readers.append(tables)
                 return
-        tables.db.close()
+        tables.connection.db.close()
 
     def _check_writable(self) -> None:
         self._check_usable()

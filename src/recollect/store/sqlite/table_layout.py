@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 
 from recollect.clock import SystemClock
+from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.btree_reader import StorageType, StoredColumn, TreeShape
 from recollect.store.sqlite.migrate import known_migrations, migrate
-from recollect.store.sqlite.row_conversion import fetch_all
 
 SCHEMA_SHAPE = TreeShape(
     is_index=False,

@@ -1,5 +1,5 @@
 """
-Search by vector in SQLite: the nearest items, and how similar given items are to a query.
+Search by vector: the nearest items, and how similar given items are to a query.
 
 Methods import NumPy themselves: a process that only writes never loads it.
 """
@@ -9,23 +9,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import apsw
-
+from recollect.store.database_connection import DatabaseConnection
+from recollect.store.indexes.item_records import ItemRecords
+from recollect.store.repositories.repository import Repository
 from recollect.store.search_index import QueryVector, SimilarityStats, VectorMatch
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.item_records import ItemRecords
-from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.values import Partition
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.bit_code_index import BitCodeIndex, Vector
-    from recollect.store.sqlite.vector_cache import EmbeddingRows
+    from recollect.store.indexes.bit_code_index import BitCodeIndex, Vector
+    from recollect.store.indexes.vector_cache import EmbeddingRows
 
 SAMPLE_SIZE = 64  # vectors from which the usual similarity to a query is estimated
 MAX_SAMPLED_PARTITIONS = 8
 MIN_RESCORED = 400  # embeddings compared exactly: the best ten are among them 98 times in 100
 
-_SQL = query_loader.load("vector_index")
 # Returns which of some items have no vectors in some partitions.
 WithoutVectors = Callable[[Iterable[int], Collection[int]], list[int]]
 
@@ -52,16 +49,20 @@ class _Scan:
     @cached_property
     def best(self) -> dict[int, VectorMatch]:
         """The most similar items, best first."""
-        from recollect.store.sqlite.bit_code_index import rescore  # loads NumPy
+        from recollect.store.indexes.bit_code_index import rescore  # loads NumPy
 
         return rescore(self.rows, self.query.values, self.limit)
 
 
-class SqliteVectorIndex:
+class VectorIndex(Repository):
     """The vectors of one connection; the bit codes in memory are shared by all connections."""
 
-    def __init__(self, db: apsw.Connection, code_indexes: "dict[int, BitCodeIndex]") -> None:
-        self._db = db
+    _statements = "vector_index"
+
+    def __init__(
+        self, connection: DatabaseConnection, code_indexes: "dict[int, BitCodeIndex]"
+    ) -> None:
+        super().__init__(connection)
         self._code_indexes = code_indexes
 
     def nearest(
@@ -90,7 +91,7 @@ class SqliteVectorIndex:
 
         An item is compared by its first chunk; nothing is returned for one without vectors.
         """
-        from recollect.store.sqlite.bit_code_index import (  # loads NumPy
+        from recollect.store.indexes.bit_code_index import (  # loads NumPy
             decode_vector,
             fetch_items,
             rescore,
@@ -107,7 +108,7 @@ class SqliteVectorIndex:
         named = sorted({id_ for request in compared for id_ in request.also})
         # Read once for all of them; checking each finds its records there.
         records.load(sorted({*named, *(id_ for scan in scans for id_ in scan.best)}))
-        rows = fetch_items(self._db, model_id, named) if named else None
+        rows = fetch_items(self._connection, model_id, named) if named else None
         similarities: list[dict[int, float]] = []
         remaining = iter(scans)
         for request in requests:
@@ -131,7 +132,9 @@ class SqliteVectorIndex:
         if newest:
             dimension = len(next(iter(vectors.values())))
             last = max(newest.values())
-            self._code_index(model_id).refresh(self._db, list(newest), dimension, newest=last)
+            self._code_index(model_id).refresh(
+                self._connection, list(newest), dimension, newest=last
+            )
 
     def _scan(
         self,
@@ -141,17 +144,19 @@ class SqliteVectorIndex:
         among: Sequence[int] | None = None,
     ) -> "_Scan":
         """Find the most similar items; some that are cached may have been deleted since."""
-        from recollect.store.sqlite.bit_code_index import fetch  # loads NumPy
+        from recollect.store.indexes.bit_code_index import fetch  # loads NumPy
 
         index = self._code_index(query.model_id)
         partition_ids = [partition.id for partition in partitions]
         rescored = max(MIN_RESCORED, 2 * limit)
         allowed = None if among is None else self._embedding_ids(query.model_id, among)
         if allowed is not None and len(allowed) <= rescored:
-            return _Scan(query, partition_ids, limit, fetch(self._db, allowed), is_cached=False)
+            return _Scan(
+                query, partition_ids, limit, fetch(self._connection, allowed), is_cached=False
+            )
         newest = max((partition.newest_embedding for partition in partitions), default=0)
         rows, is_cached = index.nearest(
-            self._db, query.values, partition_ids, rescored, newest=newest, among=allowed
+            self._connection, query.values, partition_ids, rescored, newest=newest, among=allowed
         )
         return _Scan(query, partition_ids, limit, rows, is_cached=is_cached)
 
@@ -159,7 +164,7 @@ class SqliteVectorIndex:
         """Return the best items of a scan that still have vectors."""
         while scan.is_cached and (missing := without_vectors(scan.best, scan.partition_ids)):
             index = self._code_index(scan.query.model_id)
-            index.drop_stale(self._db, missing, scan.partition_ids)
+            index.drop_stale(self._connection, missing, scan.partition_ids)
             scan = replace(scan, rows=scan.rows.without_items(missing))
         return scan.best
 
@@ -171,7 +176,7 @@ class SqliteVectorIndex:
         without_vectors: WithoutVectors,
     ) -> dict[int, VectorMatch]:
         """Return how similar some items are to *query*; items without a vector are left out."""
-        from recollect.store.sqlite.bit_code_index import fetch_items, rescore  # loads NumPy
+        from recollect.store.indexes.bit_code_index import fetch_items, rescore  # loads NumPy
 
         remaining = list(item_ids)
         if not remaining:
@@ -180,45 +185,42 @@ class SqliteVectorIndex:
         partition_ids = [partition.id for partition in partitions]
         index = self._code_index(query.model_id)
         if partition_ids and (missing := without_vectors(remaining, partition_ids)):
-            index.drop_stale(self._db, missing, partition_ids)
+            index.drop_stale(self._connection, missing, partition_ids)
         for rows in index.cached_rows(partition_ids, remaining):
             best |= rescore(rows, query.values)
         remaining = [item_id for item_id in remaining if item_id not in best]
         if not remaining:
             return best
-        return best | rescore(fetch_items(self._db, query.model_id, remaining), query.values)
+        return best | rescore(
+            fetch_items(self._connection, query.model_id, remaining), query.values
+        )
 
     def similarity_stats(
         self, query: QueryVector, partitions: Sequence[Partition]
     ) -> SimilarityStats:
         """Return how similar a sample of the items in *partitions* is to *query*."""
-        from recollect.store.sqlite.bit_code_index import similarity_stats  # loads NumPy
+        from recollect.store.indexes.bit_code_index import similarity_stats  # loads NumPy
 
         # Not ordered by id among partitions of one size: a rebuild may change the ids.
         by_size = sorted(partitions, key=lambda p: (-p.item_count, p.owner.scope, p.owner.id))
         largest = [partition.id for partition in by_size[:MAX_SAMPLED_PARTITIONS]]
-        values = {
-            "model_id": query.model_id,
-            "partition_ids": to_json(largest),
-            "limit": SAMPLE_SIZE // max(len(largest), 1),
-        }
-        sample = [vector for (vector,) in self._db.execute(_SQL["oldest"], values)]
+        limit = SAMPLE_SIZE // max(len(largest), 1)
+        sample = self._column("oldest", model_id=query.model_id, partition_ids=largest, limit=limit)
         return similarity_stats(sample, query.values)
 
     def pairwise_similarities(
         self, model_id: int, item_ids: Sequence[int]
     ) -> Mapping[tuple[int, int], float]:
         """Return the similarity of each ordered pair of some items, by their first chunks."""
-        from recollect.store.sqlite.bit_code_index import pairwise_similarities  # loads NumPy
+        from recollect.store.indexes.bit_code_index import pairwise_similarities  # loads NumPy
 
         return pairwise_similarities(self._first_chunks(model_id, item_ids))
 
     def _first_chunks(self, model_id: int, item_ids: Sequence[int]) -> list[tuple[int, bytes]]:
-        values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-        return fetch_all(self._db.execute(_SQL["first_chunks"], values))
+        return self._rows("first_chunks", model_id=model_id, item_ids=list(item_ids))
 
     def _code_index(self, model_id: int) -> "BitCodeIndex":
-        from recollect.store.sqlite.bit_code_index import BitCodeIndex  # loads NumPy
+        from recollect.store.indexes.bit_code_index import BitCodeIndex  # loads NumPy
 
         index = self._code_indexes.get(model_id)
         if index is None:
@@ -227,5 +229,4 @@ class SqliteVectorIndex:
         return index
 
     def _embedding_ids(self, model_id: int, item_ids: Sequence[int]) -> list[int]:
-        values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-        return [row[0] for row in self._db.execute(_SQL["ids_of_items"], values)]
+        return self._column("ids_of_items", model_id=model_id, item_ids=list(item_ids))

@@ -10,8 +10,6 @@ docs/adr/0003.
 
 If a text is the transcript of a conversation, the words of the assistant are indexed separately,
 with a prefix, and have less weight (recollect.text.transcript_sides).
-
-Words are split and stemmed by FTS5's unicode61 and Porter tokenizers, called as functions.
 """
 
 from collections import Counter
@@ -22,21 +20,16 @@ from heapq import nlargest
 from itertools import chain, groupby
 from math import log
 from operator import itemgetter
-from typing import Any
-
-import apsw
 
 from recollect.domain.scope import ItemKind, Owner
+from recollect.store.database_connection import DatabaseConnection
+from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.item_index import ASSISTANT_PREFIX
+from recollect.store.repositories.repository import Repository
+from recollect.store.row_conversion import to_json
 from recollect.store.search_index import WordMatch
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import fetch_all, to_json
 from recollect.store.values import Partition
-from recollect.text.search_words import (
-    STOP_WORDS,
-    query_without_stop_words,
-    searchable_text,
-)
+from recollect.text.search_words import query_without_stop_words
 from recollect.text.transcript_sides import split_sides
 
 # Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
@@ -48,26 +41,22 @@ ASSISTANT_WEIGHT = 0.3  # of such a word, relative to the same word of a user
 
 MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
-MAX_WORD_CHARS = 64
 POSTINGS_BUDGET = 20_000
 FEW_PARTITIONS = 8
 
-_SQL = query_loader.load("word_index")
-_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
 
-
-class SqliteWordIndex:
+class WordIndex(Repository):
     """The words of all items, in partitions. See `recollect.store.item_index.ItemIndex`."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
-        self._tokenizer = db.fts5_tokenizer("porter", ["unicode61"])
-        self._stop_terms = frozenset(self._tokens(" ".join(STOP_WORDS)))
+    _statements = "word_index"
+
+    def __init__(self, connection: DatabaseConnection, tokenizer: WordTokenizer) -> None:
+        super().__init__(connection)
+        self._tokenizer = tokenizer
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of *text*; stop words only if there is nothing else."""
-        tokens = [token[:MAX_WORD_CHARS] for token in self._tokens(searchable_text(text))]
-        return [token for token in tokens if token not in self._stop_terms] or tokens
+        return self._tokenizer.terms(text)
 
     def add(self, kind: ItemKind, owner: Owner, record_id: str, text: str) -> None:
         """Add a new item to the partition of its kind and owner."""
@@ -80,16 +69,15 @@ class SqliteWordIndex:
             (partition_ids[owner], record_id, self.count_words(text))
             for owner, record_id, text in items
         ]
-        added = to_json([(at, record_id, words.length) for at, record_id, words in rows])
-        item_ids = dict(fetch_all(self._db.execute(_SQL["add_items"], {"rows": added})))
+        added = [(at, record_id, words.length) for at, record_id, words in rows]
+        item_ids = dict(self._rows("add_items", rows=added))
         self._add_postings([(at, item_ids[record_id], words) for at, record_id, words in rows])
 
     def reindex(self, kind: ItemKind, owner: Owner, item_id: int, text: str) -> None:
         """Add the postings of an item that has its row already; move it to its partition."""
         partition_id = self._ensure_partitions(kind, [owner])[owner]
         words = self.count_words(text)
-        values = {"item_id": item_id, "partition_id": partition_id, "words": words.length}
-        self._db.execute(_SQL["set_length"], values)
+        self._run("set_length", item_id=item_id, partition_id=partition_id, words=words.length)
         self._add_postings([(partition_id, item_id, words)])
 
     def count_words(self, text: str) -> "WordCounts":
@@ -101,16 +89,16 @@ class SqliteWordIndex:
 
     def _add_postings(self, items: "Sequence[tuple[int, int, WordCounts]]") -> None:
         """Add the words of items, each given with its partition and its id."""
-        lengths = to_json([(partition_id, words.length) for partition_id, _, words in items])
-        self._db.execute(_SQL["grow_partitions"], {"rows": lengths})
+        lengths = [(partition_id, words.length) for partition_id, _, words in items]
+        self._run("grow_partitions", rows=lengths)
         counted = [
             (partition_id, item_id, counts.total(), counts)
             for partition_id, item_id, words in items
             for counts in filter(None, (words.by_user, words.by_assistant))
         ]
-        values = {"rows": to_json(counted)}
-        self._db.execute(_SQL["count_terms"], values)
-        self._db.execute(_SQL["add_postings"], values)
+        rows = to_json(counted)  # once for both
+        self._run("count_terms", rows=rows)
+        self._run("add_postings", rows=rows)
 
     def remove(self, record_id: str, text: str) -> int:
         """Delete an item with its postings and embeddings; return how many postings it had."""
@@ -129,16 +117,16 @@ class SqliteWordIndex:
         It keeps its id, because results of equal score are ordered by it: a rebuild from the rows
         must give the same order.
         """
-        row = self._db.execute(_SQL["items_of"], {"ids": to_json([record_id])}).fetchone()
-        if row is None:
+        rows = self._rows("items_of", ids=[record_id])
+        if not rows:
             self.add(kind, owner, record_id, text)
             return
         self._remove({record_id: former_text}, ("remove_embeddings", "mark_unembedded"))
-        self.reindex(kind, owner, row[1], text)
+        self.reindex(kind, owner, rows[0][1], text)
 
     def _remove(self, texts: Mapping[str, str], item_queries: Sequence[str]) -> int:
         """Delete the postings of items, and run some queries on the items; return the count."""
-        rows = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(list(texts))}))
+        rows = self._rows("items_of", ids=list(texts))
         removed = 0
         for partition_id in sorted({row[2] for row in rows}):
             items = {
@@ -151,15 +139,14 @@ class SqliteWordIndex:
                 for item_id, (record_id, _) in items.items()
                 for word in self._indexed_words(texts[record_id])
             ]
-            values = {"partition_id": partition_id, "pairs": to_json(pairs)}
-            term_ids = [row[0] for row in self._db.execute(_SQL["remove_postings"], values)]
-            counts = {"counts": to_json(list(Counter(term_ids).items()))}
-            self._db.execute(_SQL["uncount_terms"], counts)
-            self._db.execute(_SQL["drop_unused_terms"], counts)
+            term_ids = self._column("remove_postings", partition_id=partition_id, pairs=pairs)
+            counts = list(Counter(term_ids).items())
+            self._run("uncount_terms", counts=counts)
+            self._run("drop_unused_terms", counts=counts)
             for name in item_queries:
-                self._db.execute(_SQL[name], {"item_ids": to_json(list(items))})
+                self._run(name, item_ids=list(items))
             shrunk = {"items": len(items), "words": sum(length for _, length in items.values())}
-            self._db.execute(_SQL["shrink_partition"], {"partition_id": partition_id, **shrunk})
+            self._run("shrink_partition", partition_id=partition_id, **shrunk)
             removed += len(term_ids)
         return removed
 
@@ -168,12 +155,13 @@ class SqliteWordIndex:
         return {*self.count_words(text).words, *self.terms(text)}
 
     def drop_partition(self, kind: ItemKind, owner: Owner) -> int:
+        """Delete a partition with everything in it; return how many items it had."""
         partition_id = self._find_partitions(kind, [owner]).get(owner)
         if partition_id is None:
             return 0
-        items = int(self._db.execute(_SQL["count_items"], {"partition_id": partition_id}).get)
+        items = int(self._value("count_items", partition_id=partition_id))
         for step in ("drop_postings", "drop_terms", "drop_items", "drop_partition"):
-            self._db.execute(_SQL[step], {"partition_id": partition_id})
+            self._run(step, partition_id=partition_id)
         return items
 
     def find_query_words(
@@ -191,7 +179,7 @@ class SqliteWordIndex:
         every_term = list(dict.fromkeys(chain.from_iterable(terms.values())))
         if not every_term or not partitions:
             return [[] for _ in queries]
-        spellings = {text: self._spellings(text[:MAX_QUERY_CHARS]) for text in terms}
+        spellings = {text: self._tokenizer.spellings(text[:MAX_QUERY_CHARS]) for text in terms}
         counts = self._find_terms(every_term, list(partitions.values()))
         return [
             _words_of_group(terms[text], spellings[text], counts, group) for text, group in queries
@@ -212,8 +200,8 @@ class SqliteWordIndex:
                 else:
                     postings |= self._read_newest(word)
         postings |= dict.fromkeys(small, ())
-        rows = self._db.execute(_SQL["postings_of_terms"], {"term_ids": to_json(small)})
-        for term_id, some in groupby(rows if small else (), key=itemgetter(0)):
+        rows = self._rows("postings_of_terms", term_ids=small) if small else ()
+        for term_id, some in groupby(rows, key=itemgetter(0)):
             postings[term_id] = list(some)
         return postings
 
@@ -221,17 +209,11 @@ class SqliteWordIndex:
         """Return the newest postings of a word that has too many."""
         term_ids = list(word.item_counts)
         if len(term_ids) > FEW_PARTITIONS:
-            values = {"term_ids": to_json(term_ids), "most": POSTINGS_BUDGET}
-            rows = fetch_all(self._db.execute(_SQL["postings_of_many"], values))
+            rows = self._rows("postings_of_many", term_ids=term_ids, most=POSTINGS_BUDGET)
             return {term_id: [] for term_id in term_ids} | {term_ids[0]: rows}
         # Each partition has its share, so that a large one cannot hide a small one.
         most = POSTINGS_BUDGET // len(term_ids)
-        return {
-            term_id: fetch_all(
-                self._db.execute(_SQL["postings"], {"term_id": term_id, "most": most})
-            )
-            for term_id in term_ids
-        }
+        return {term_id: self._rows("postings", term_id=term_id, most=most) for term_id in term_ids}
 
     def match(
         self,
@@ -253,7 +235,7 @@ class SqliteWordIndex:
         for word in words[:full]:
             scores.add(word, chain.from_iterable(postings[id_] for id_ in word.item_counts))
         for word in words[full:]:
-            scores.look_up(self._db, word, {*_best(scores.by_item, limit), *also})
+            self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
         return scores.matches(words, limit, also)
 
     def match_among(
@@ -271,17 +253,38 @@ class SqliteWordIndex:
         for word in words:
             most = min(word.item_count, id_range.length)
             if scores.by_item and postings_read + most > POSTINGS_BUDGET:
-                scores.look_up(self._db, word, {*_best(scores.by_item, limit), *also})
+                self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
             else:
-                postings_read += scores.read_range(self._db, word, id_range)
+                postings_read += self._read_range(scores, word, id_range)
         return scores.matches(words, limit, also)
 
     def match_item(self, words: "Sequence[QueryWord]", item_id: int) -> "WordMatches":
         """Return how one item matches; no match if it has none of the words."""
         scores = _ScoreTable()
         for word in words:
-            scores.look_up(self._db, word, [item_id])
+            self._look_up(scores, word, [item_id])
         return scores.matches(words, 1)
+
+    def _read_range(self, scores: "_ScoreTable", word: "QueryWord", id_range: "_IdRange") -> int:
+        """Score *word* for the items of a range; return how many postings were read."""
+        postings_read = 0
+        postings: list[tuple[int, int, int, int]] = []
+        bounds = {"first": id_range.first, "last": id_range.last, "most": POSTINGS_BUDGET}
+        for term_id in word.item_counts:
+            some = self._rows("postings_between", term_id=term_id, **bounds)
+            if len(some) == POSTINGS_BUDGET:  # too common to be read: looked up instead
+                item_ids = sorted(id_range.item_ids)
+                some = self._rows("postings_among", term_ids=[term_id], item_ids=item_ids)
+            postings += [posting for posting in some if posting[1] in id_range.item_ids]
+            postings_read += len(some)
+        scores.add(word, postings)
+        return postings_read
+
+    def _look_up(self, scores: "_ScoreTable", word: "QueryWord", item_ids: Iterable[int]) -> None:
+        """Score *word* for these items only."""
+        term_ids = list(word.item_counts)
+        rows = self._rows("postings_among", term_ids=term_ids, item_ids=sorted(item_ids))
+        scores.add(word, rows)
 
     def _find_terms(
         self, terms: list[str], partitions: Sequence[Partition]
@@ -290,11 +293,13 @@ class SqliteWordIndex:
         spoken = {ASSISTANT_PREFIX + term for term in terms}
         term_rows: dict[str, list[tuple[int, int, int]]] = {term: [] for term in (*terms, *spoken)}
         ids = [partition.id for partition in partitions]
-        values = {"words": to_json(sorted(term_rows)), "partition_ids": to_json(ids)}
-        is_few = len(ids) <= FEW_PARTITIONS
-        name = "find_terms" if is_few else "find_terms_anywhere"
+        words = sorted(term_rows)
+        if len(ids) <= FEW_PARTITIONS:
+            rows = self._rows("find_terms", words=words, partition_ids=ids)
+        else:
+            rows = self._rows("find_terms_anywhere", words=words)
         visible = set(ids)
-        for term, *row in self._db.execute(_SQL[name], values):
+        for term, *row in rows:
             term_id, items, partition_id = row
             if partition_id in visible:
                 term_rows[term].append((term_id, partition_id, items))
@@ -305,31 +310,15 @@ class SqliteWordIndex:
         partition_ids = self._find_partitions(kind, owners)
         for owner in owners:
             if owner not in partition_ids:
-                values = {"kind": kind.value, "scope": owner.scope.value, "owner_id": owner.id}
-                partition_ids[owner] = int(self._db.execute(_SQL["add_partition"], values).get)
+                values = {"kind": kind, "scope": owner.scope, "owner_id": owner.id}
+                partition_ids[owner] = int(self._value("add_partition", **values))
         return partition_ids
 
     def _find_partitions(self, kind: ItemKind, owners: Sequence[Owner]) -> dict[Owner, int]:
         unique = list(dict.fromkeys(owners))
-        pairs = to_json([[owner.scope.value, owner.id] for owner in unique])
-        rows = self._db.execute(_SQL["partitions"], {"kind": kind.value, "owners": pairs})
+        pairs = [[owner.scope.value, owner.id] for owner in unique]
+        rows = self._rows("partitions", kind=kind, owners=pairs)
         return {unique[position]: partition_id for position, partition_id in rows}
-
-    def _spellings(self, query: str) -> dict[str, str]:
-        """Return, for each stem, how the query first spells it."""
-        utf8 = searchable_text(query).encode()
-        tokens: Any = self._tokenizer(
-            utf8, _DOCUMENT, None, include_offsets=True, include_colocated=False
-        )
-        spellings: dict[str, str] = {}
-        for start, end, stem in tokens:
-            spellings.setdefault(stem[:MAX_WORD_CHARS], utf8[start:end].decode(errors="replace"))
-        return spellings
-
-    def _tokens(self, text: str) -> list[str]:
-        return self._tokenizer(  # type: ignore[return-value]  # a flat list, without offsets
-            text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False
-        )
 
 
 @dataclass(frozen=True)
@@ -453,29 +442,6 @@ class _ScoreTable:
     by_item: dict[int, float] = field(default_factory=dict)
     masks: dict[int, int] = field(default_factory=dict)
     words: list[QueryWord] = field(default_factory=list)
-
-    def read_range(self, db: apsw.Connection, word: QueryWord, id_range: _IdRange) -> int:
-        """Add the postings of *word* for the items of a range; return how many were read."""
-        postings_read = 0
-        postings: list[tuple[int, int, int, int]] = []
-        for term_id in word.item_counts:
-            values = {"term_id": term_id, "first": id_range.first, "last": id_range.last}
-            limited = values | {"most": POSTINGS_BUDGET}
-            some = fetch_all(db.execute(_SQL["postings_between"], limited))
-            if len(some) == POSTINGS_BUDGET:  # too common to be read: looked up instead
-                item_ids = to_json(sorted(id_range.item_ids))
-                looked_up = {"term_ids": to_json([term_id]), "item_ids": item_ids}
-                some = fetch_all(db.execute(_SQL["postings_among"], looked_up))
-            postings += [posting for posting in some if posting[1] in id_range.item_ids]
-            postings_read += len(some)
-        self.add(word, postings)
-        return postings_read
-
-    def look_up(self, db: apsw.Connection, word: QueryWord, item_ids: Iterable[int]) -> None:
-        """Add *word* to the scores of these items only."""
-        term_ids = to_json(list(word.item_counts))
-        values = {"term_ids": term_ids, "item_ids": to_json(sorted(item_ids))}
-        self.add(word, fetch_all(db.execute(_SQL["postings_among"], values)))
 
     def add(self, word: QueryWord, postings: Iterable[tuple[int, int, int, int]]) -> None:
         """Add *word* to the scores of the items in *postings*."""

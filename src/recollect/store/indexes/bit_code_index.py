@@ -16,18 +16,16 @@ never are.
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import sqrt
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.store.search_index import SimilarityStats, VectorMatch
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import fetch_all, to_json
-from recollect.store.sqlite.vector_cache import (
+from recollect.store.database_connection import DatabaseConnection, value_shape
+from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
+from recollect.store.indexes.vector_cache import (
     BUDGET_BYTES,
     EmbeddingRows,
     VectorCache,
@@ -35,8 +33,9 @@ from recollect.store.sqlite.vector_cache import (
     take_from,
     to_float32,
 )
+from recollect.store.search_index import SimilarityStats, VectorMatch
 
-_SQL = query_loader.load("vector_index")
+_PLAIN = value_shape()
 Vector = NDArray[np.float32]
 
 READ_BATCH = 4_000  # rows
@@ -55,15 +54,15 @@ class _Codes:
     item_ids: NDArray[np.int64]
     bits: NDArray[np.uint64]  # a row for every 64 dimensions, so that each is scanned in one go
     last_id: int
+    buffer: GrowingArrays | None = field(default=None, compare=False, repr=False)
 
-    def extended(self, others: "Sequence[_Codes]", last_id: int) -> "_Codes":
-        parts = [self, *others]
-        return _Codes(
-            np.concatenate([codes.ids for codes in parts]),
-            np.concatenate([codes.item_ids for codes in parts]),
-            np.concatenate([codes.bits for codes in parts], axis=1),
-            last_id,
-        )
+    def extended(self, added: "_Codes") -> "_Codes":
+        """Return these codes and *added* behind them, complete up to the last id of *added*."""
+        if not len(added.ids):
+            return replace(self, last_id=added.last_id)
+        buffer = growing_arrays(self.buffer, (self.ids, self.item_ids, self.bits), axis=-1)
+        ids, item_ids, bits = buffer.extend((added.ids, added.item_ids, added.bits))
+        return _Codes(ids, item_ids, bits, added.last_id, buffer)
 
 
 class BitCodeIndex:
@@ -77,7 +76,7 @@ class BitCodeIndex:
 
     def nearest(
         self,
-        db: apsw.Connection,
+        connection: DatabaseConnection,
         query: Vector,
         partition_ids: Sequence[int],
         limit: int,
@@ -92,8 +91,8 @@ class BitCodeIndex:
         with these ids are considered. Cached ones may have been deleted from the store since.
         """
         if not partition_ids:
-            return fetch(db, []), False
-        codes, cached = self._load_codes(db, partition_ids, len(query), newest)
+            return fetch(connection, []), False
+        codes, cached = self._load_codes(connection, partition_ids, len(query), newest)
         ids = _concatenate_ids([part.ids for part in codes])
         positions = np.arange(len(ids)) if among is None else np.flatnonzero(np.isin(ids, among))
         if len(positions) > limit:
@@ -108,18 +107,23 @@ class BitCodeIndex:
             positions = positions[within[order[:limit]]]
         if cached is not None:
             return take_from(cached, positions), True
-        fetched = fetch(db, ids[positions].tolist())
+        fetched = fetch(connection, ids[positions].tolist())
         if len(fetched.item_ids) < 0.8 * len(positions):
             self.drop(partition_ids)
         return fetched, False
 
     def refresh(
-        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, *, newest: int
+        self,
+        connection: DatabaseConnection,
+        partition_ids: Sequence[int],
+        dimension: int,
+        *,
+        newest: int,
     ) -> None:
         """Read what is new in some partitions, for several calls of `nearest`."""
         with self._lock:
-            self._read_missing(db, partition_ids, dimension, newest)
-            self._read_new_rows(db, partition_ids, dimension, newest)
+            self._read_missing(connection, partition_ids, dimension, newest)
+            self._read_new_rows(connection, partition_ids, dimension, newest)
 
     def cached_rows(
         self, partition_ids: Iterable[int], item_ids: Sequence[int]
@@ -131,11 +135,11 @@ class BitCodeIndex:
         return [part for part in parts if len(part.item_ids)]
 
     def drop_stale(
-        self, db: apsw.Connection, missing: Sequence[int], partition_ids: Sequence[int]
+        self, connection: DatabaseConnection, missing: Sequence[int], partition_ids: Sequence[int]
     ) -> None:
         """Discard the partitions that cached some of these items, which have no vectors there."""
         # Items newer than this reader's snapshot are missing too, but they were not deleted.
-        last = int(db.execute(_SQL["last_item"]).get)
+        [(last,)] = connection.fetch_all("vector_index.last_item", {}, _PLAIN)
         deleted = [item_id for item_id in missing if item_id <= last]
         self.drop(id_ for id_ in partition_ids if self.cached_rows([id_], deleted))
 
@@ -148,29 +152,37 @@ class BitCodeIndex:
                 self._cache.drop(partition_id)
 
     def _load_codes(
-        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
+        self,
+        connection: DatabaseConnection,
+        partition_ids: Sequence[int],
+        dimension: int,
+        newest: int,
     ) -> tuple[list[_Codes], list[EmbeddingRows] | None]:
         """Return the codes of some partitions, and their vectors if all of them are cached."""
         with self._lock:
-            self._read_missing(db, partition_ids, dimension, newest)
-            self._read_new_rows(db, partition_ids, dimension, newest)
+            self._read_missing(connection, partition_ids, dimension, newest)
+            self._read_new_rows(connection, partition_ids, dimension, newest)
             cached = self._cache.record_query(partition_ids)
             return [self._codes[partition_id] for partition_id in partition_ids], cached
 
     def _read_missing(
-        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
+        self,
+        connection: DatabaseConnection,
+        partition_ids: Sequence[int],
+        dimension: int,
+        newest: int,
     ) -> None:
         for partition_id in partition_ids:
             codes = self._codes.get(partition_id)
             if codes is None or newest - codes.last_id > RELOAD_AFTER:
-                self._read_partition(db, partition_id, dimension, newest)
+                self._read_partition(connection, partition_id, dimension, newest)
             elif self._cache.get(partition_id) is None:
                 min_bytes = 2 * dimension * len(codes.ids)
                 if min_bytes <= self._cache.free_bytes():
-                    self._read_partition(db, partition_id, dimension, newest)
+                    self._read_partition(connection, partition_id, dimension, newest)
 
     def _read_partition(
-        self, db: apsw.Connection, partition_id: int, dimension: int, newest: int
+        self, connection: DatabaseConnection, partition_id: int, dimension: int, newest: int
     ) -> None:
         # Rows cached before do not fit the new codes, and the new rows may not fit into the cache.
         self._cache.drop(partition_id)
@@ -178,19 +190,23 @@ class BitCodeIndex:
         codes = [_encode([], empty, newest)]
         to_cache, size, free = [empty], 0, self._cache.free_bytes()
         values = {"model_id": self._model_id, "partition_id": partition_id}
-        stored = db.execute(_SQL["of_partition"], values)
+        stored = connection.stream("vector_index.of_partition", values, _PLAIN)
         # In batches: the vectors themselves are many times larger than their codes.
-        while batch := fetch_all(islice(stored, READ_BATCH)):
+        while batch := list(islice(stored, READ_BATCH)):
             added = _to_rows([row[1:] for row in batch], dimension)
             codes.append(_encode([row[0] for row in batch], added, newest))
             size += added.nbytes
             to_cache = [*to_cache, added] if size <= free else []
-        self._codes[partition_id] = codes[0].extended(codes[1:], newest)
+        self._codes[partition_id] = _concatenate_codes(codes)
         if size <= free:
             self._cache.put(partition_id, concatenate(to_cache))
 
     def _read_new_rows(
-        self, db: apsw.Connection, partition_ids: Sequence[int], dimension: int, newest: int
+        self,
+        connection: DatabaseConnection,
+        partition_ids: Sequence[int],
+        dimension: int,
+        newest: int,
     ) -> None:
         # Each partition has its own last id: a reader on an older snapshot than the previous one
         # must neither skip rows for the readers after it nor add rows twice.
@@ -201,17 +217,19 @@ class BitCodeIndex:
         oldest = min(codes.last_id for codes in behind.values())
         new_rows: dict[int, list[tuple[int, int, int, bytes]]] = {id_: [] for id_ in behind}
         values = {"model_id": self._model_id, "id": oldest}
-        for row_id, partition_id, item_id, chunk_count, blob in db.execute(_SQL["since"], values):
+        added_since = connection.fetch_all("vector_index.since", values, _PLAIN)
+        for row_id, partition_id, item_id, chunk_count, blob in added_since:
             if partition_id in behind and row_id > behind[partition_id].last_id:
                 new_rows[partition_id].append((row_id, item_id, chunk_count, blob))
         for partition_id, rows in new_rows.items():
             added = _to_rows([row[1:] for row in rows], dimension)
-            if rows and np.isin(added.item_ids, behind[partition_id].item_ids).any():
+            # In this order it compares the few with all; the other way it would sort all.
+            if rows and np.isin(behind[partition_id].item_ids, added.item_ids).any():
                 self._cache.drop(partition_id)  # a text was replaced
-                self._read_partition(db, partition_id, dimension, newest)
+                self._read_partition(connection, partition_id, dimension, newest)
                 continue
             codes = _encode([row[0] for row in rows], added, newest)
-            self._codes[partition_id] = behind[partition_id].extended([codes], newest)
+            self._codes[partition_id] = behind[partition_id].extended(codes)
             self._cache.append(partition_id, added)
 
 
@@ -266,16 +284,18 @@ def decode_vector(blob: bytes) -> Vector:
     return to_float32(np.frombuffer(blob, dtype="<f2"))
 
 
-def fetch(db: apsw.Connection, ids: Sequence[int]) -> EmbeddingRows:
+def fetch(connection: DatabaseConnection, ids: Sequence[int]) -> EmbeddingRows:
     """Return the rows of some embeddings that still exist."""
-    rows = fetch_all(db.execute(_SQL["by_id"], {"ids": to_json(list(ids))}))
+    rows = connection.fetch_all("vector_index.by_id", {"ids": list(ids)}, _PLAIN)
     return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
 
 
-def fetch_items(db: apsw.Connection, model_id: int, item_ids: Sequence[int]) -> EmbeddingRows:
+def fetch_items(
+    connection: DatabaseConnection, model_id: int, item_ids: Sequence[int]
+) -> EmbeddingRows:
     """Return the rows of some items."""
-    values = {"model_id": model_id, "item_ids": to_json(list(item_ids))}
-    rows = fetch_all(db.execute(_SQL["by_item"], values))
+    values = {"model_id": model_id, "item_ids": list(item_ids)}
+    rows = connection.fetch_all("vector_index.by_item", values, _PLAIN)
     return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
 
 
@@ -290,6 +310,15 @@ def _to_rows(rows: Sequence[tuple[int, int, bytes]], dimension: int) -> Embeddin
 
 def _concatenate_ids(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)  # a single part is not copied
+
+
+def _concatenate_codes(parts: Sequence[_Codes]) -> _Codes:
+    return _Codes(
+        np.concatenate([codes.ids for codes in parts]),
+        np.concatenate([codes.item_ids for codes in parts]),
+        np.concatenate([codes.bits for codes in parts], axis=1),
+        parts[-1].last_id,
+    )
 
 
 def _encode(ids: Sequence[int], rows: EmbeddingRows, last_id: int) -> _Codes:

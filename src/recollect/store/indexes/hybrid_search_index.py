@@ -1,5 +1,5 @@
 """
-Search in SQLite: find candidates by words and by vectors, and score each by both.
+Search in the tables of a database: find candidates by words and by vectors, and score each by both.
 
 Both indexes return only items of visible partitions that pass the filters of the query. Each index
 is asked for its best hundred or so; if too few of them pass, it is asked for more. So a narrow
@@ -17,13 +17,26 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-import apsw
-
 from recollect.clock import from_micros
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.memory import Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.database_connection import DatabaseConnection
+from recollect.store.indexes.item_records import (
+    ItemRecords,
+    memory_filter_values,
+    time_range_values,
+)
+from recollect.store.indexes.vector_index import VectorIndex, VectorNeighbours
+from recollect.store.indexes.word_index import (
+    POSTINGS_BUDGET,
+    Postings,
+    QueryWord,
+    WordIndex,
+    WordMatches,
+)
+from recollect.store.repositories.repository import Repository
 from recollect.store.search_index import (
     NO_STATS,
     Candidate,
@@ -36,21 +49,6 @@ from recollect.store.search_index import (
     VectorMatch,
     WordMatch,
 )
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.item_records import (
-    ItemRecords,
-    memory_filter_values,
-    time_range_values,
-)
-from recollect.store.sqlite.row_conversion import fetch_all, to_json
-from recollect.store.sqlite.vector_index import SqliteVectorIndex, VectorNeighbours
-from recollect.store.sqlite.word_index import (
-    POSTINGS_BUDGET,
-    Postings,
-    QueryWord,
-    SqliteWordIndex,
-    WordMatches,
-)
 from recollect.store.values import Partition
 
 T = TypeVar("T")
@@ -62,25 +60,26 @@ MAX_FETCH = 100_000
 RESTRICT_BELOW = 5_000  # if a time range leaves fewer items, only those are searched
 NO_ITEM = -1
 
-_SQL = query_loader.load("search_index")
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 _SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
 _PRECEDING = {ItemKind.MEMORY: "memory_preceding", ItemKind.MESSAGE: "message_preceding"}
 
 
-class SqliteSearchIndex:
+class HybridSearchIndex(Repository):
     """See `recollect.store.search_index.SearchIndex`."""
 
+    _statements = "search_index"
+
     def __init__(
-        self, db: apsw.Connection, word_index: SqliteWordIndex, vectors: SqliteVectorIndex
+        self, connection: DatabaseConnection, word_index: WordIndex, vectors: VectorIndex
     ) -> None:
-        self._db = db
+        super().__init__(connection)
         self._words = word_index
         self._vectors = vectors
 
     def search(self, query: IndexQuery) -> SearchResult:
         partitions, other_partitions = self._partitions(query)
-        records = ItemRecords(self._db, query.kind, query.filters, query.ids)
+        records = ItemRecords(self._connection, query.kind, query.filters, query.ids)
         among = self._few_items(query, partitions) if query.within_time_range else None
         fetcher = _Fetcher(records, max(MIN_CANDIDATES, query.limit), {})
         by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
@@ -107,12 +106,12 @@ class SqliteSearchIndex:
         return SearchResult(candidates, stats, result.unknown_words, others, visible_count)
 
     def match(self, query: IndexQuery, ids: Collection[str]) -> SearchResult:
-        items = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(sorted(ids))}))
+        items = self._rows("items_of", ids=sorted(ids))
         item_ids = sorted(item_id for _, item_id in items)
         if not item_ids:
             return SearchResult([])
         visible, _ = self._partitions(replace(query, others=None))
-        records = ItemRecords(self._db, query.kind, query.filters, query.ids)
+        records = ItemRecords(self._connection, query.kind, query.filters, query.ids)
         records.load(item_ids)
         by_vector = self._similarities(query.vector, item_ids, records)
         candidates = []
@@ -149,13 +148,13 @@ class SqliteSearchIndex:
         words = self._words.find_words_of_queries(list(zip(texts, partitions, strict=True)))
         postings = self._words.read_postings([(some, max_postings) for some in words])
         named = sorted({id_ for query in queries for id_ in (*query.also, query.like)})
-        items = dict(fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(named)})))
+        items = dict(self._rows("items_of", ids=named))
         item_ids = [
             {*self._words.match(some, postings, limit=limit, budget=max_postings).matches}
             | {items[record_id] for record_id in query.also if record_id in items}
             for query, some in zip(queries, words, strict=True)
         ]
-        records = ItemRecords(self._db, ItemKind.MEMORY, _EVERY_STATUS)
+        records = ItemRecords(self._connection, ItemKind.MEMORY, _EVERY_STATUS)
         likes = [items.get(query.like, NO_ITEM) for query in queries]
         similarities: list[dict[int, float]] = [{} for _ in queries]
         if model_id is not None:
@@ -180,8 +179,8 @@ class SqliteSearchIndex:
         return {(ids[a], ids[b]): similarity for (a, b), similarity in pairs.items()}
 
     def records(self, ids: Sequence[str], filters: Filters) -> list[IndexedRecord]:
-        items = fetch_all(self._db.execute(_SQL["items_of"], {"ids": to_json(list(ids))}))
-        records = ItemRecords(self._db, ItemKind.MEMORY, filters)
+        items = self._rows("items_of", ids=list(ids))
+        records = ItemRecords(self._connection, ItemKind.MEMORY, filters)
         records.load(item_id for _, item_id in items)
         return [record for _, item_id in items if (record := records.record(item_id)) is not None]
 
@@ -199,9 +198,9 @@ class SqliteSearchIndex:
         self, filters: Any, partitions: Sequence[Partition], limit: int
     ) -> list[tuple[int, int, str]] | None:
         """Return time, item and id of the memories in *partitions*; None if more than *limit*."""
-        owners = _owners_json([partition.owner for partition in partitions])
+        owners = _owner_pairs([partition.owner for partition in partitions])
         values = memory_filter_values(filters) | {"owners": owners, "limit": limit + 1}
-        rows = sorted(fetch_all(self._db.execute(_SQL["timeline"], values)))
+        rows = sorted(self._rows("timeline", **values))
         return None if len(rows) > limit else rows
 
     def _partitions(self, query: IndexQuery) -> tuple[list[Partition], list[Partition]]:
@@ -219,12 +218,10 @@ class SqliteSearchIndex:
         )
 
     def _read_partitions(self, kind: ItemKind, owners: Sequence[Owner] | None) -> list[Partition]:
-        values: dict[str, Any] = {"kind": kind.value}
         if owners is None:
-            rows = self._db.execute(_SQL["all_partitions"], values)
+            rows = self._rows("all_partitions", kind=kind)
         else:
-            values["owners"] = _owners_json(owners)
-            rows = self._db.execute(_SQL["partitions_of_owners"], values)
+            rows = self._rows("partitions_of_owners", kind=kind, owners=_owner_pairs(owners))
         return [
             Partition(partition_id, Owner(_SCOPES[scope], owner_id), item_count, word_count, newest)
             for partition_id, scope, owner_id, item_count, word_count, newest in rows
@@ -249,7 +246,7 @@ class SqliteSearchIndex:
             name, values = "few_of_agent", values | {"agent_id": owner.id}
         else:
             return None
-        item_ids = [row[0] for row in self._db.execute(_SQL[name], values)]
+        item_ids = self._column(name, **values)
         return None if len(item_ids) > RESTRICT_BELOW else item_ids
 
     def _search_vectors(
@@ -307,8 +304,7 @@ class SqliteSearchIndex:
     ) -> list[Candidate]:
         before: dict[int, tuple[int, str]] = {}
         if query.use_preceding and result.scores:
-            values = {"item_ids": to_json(list(passed))}
-            rows = self._db.execute(_SQL[_PRECEDING[query.kind]], values)
+            rows = self._rows(_PRECEDING[query.kind], item_ids=list(passed))
             before = {item_id: (preceding, id_) for item_id, preceding, id_ in rows}
         candidates = []
         for item_id, record in sorted(passed.items()):
@@ -347,7 +343,7 @@ class SqliteSearchIndex:
         }
         if not strong:
             return []
-        records = ItemRecords(self._db, query.kind, query.filters)
+        records = ItemRecords(self._connection, query.kind, query.filters)
         records.load(strong)
         by_vector = self._similarities(query.vector, list(strong), records)
         rows = ((item_id, records.record(item_id)) for item_id in strong)
@@ -405,5 +401,5 @@ def _coverage(match: WordMatch | None, result: WordMatches) -> float:
     return match.weight / result.query_weight if match and result.query_weight > 0 else 0.0
 
 
-def _owners_json(owners: Sequence[Owner]) -> str:
-    return to_json([[owner.scope.value, owner.id] for owner in owners])
+def _owner_pairs(owners: Sequence[Owner]) -> list[list[str]]:
+    return [[owner.scope.value, owner.id] for owner in owners]

@@ -1,12 +1,10 @@
 """What a search needs to know of the items it finds, each read once: its record, if it passes."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-
-import apsw
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import MessageFilters, Role
@@ -14,14 +12,13 @@ from recollect.domain.memory import UNREVIEWED, MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.transcript import Voice
+from recollect.store.database_connection import DatabaseConnection, value_shape
 from recollect.store.search_index import IndexedRecord
-from recollect.store.sqlite import query_loader
-from recollect.store.sqlite.row_conversion import Row, to_json
 
 FOREVER_AGO = -(1 << 62)
 FOREVER_AHEAD = 1 << 62
 
-_SQL = query_loader.load("search_index")
+_PLAIN = value_shape()
 # A query decodes hundreds of rows: looking a member up is cheaper than calling its enum.
 _SCOPES = {scope.value: scope for scope in Scope}
 _TYPES = {kind.value: kind for kind in MemoryType}
@@ -40,12 +37,12 @@ class ItemRecords:
 
     def __init__(
         self,
-        db: apsw.Connection,
+        connection: DatabaseConnection,
         kind: ItemKind,
         filters: Filters | MessageFilters | None,
         ids: Collection[str] | None = None,
     ) -> None:
-        self._db = db
+        self._connection = connection
         self._statement, self._values, self._parse = _reader(kind, filters, ids)
         self._items: dict[int, _Item | None] = {}
 
@@ -55,10 +52,9 @@ class ItemRecords:
         if not unread:
             return
         self._items |= dict.fromkeys(unread)
-        values = dict(self._values) | {"item_ids": to_json(unread)}
-        for item_id, partition_id, has_vectors, *columns in self._db.execute(
-            self._statement, values
-        ):
+        values = dict(self._values) | {"item_ids": unread}
+        rows = self._connection.fetch_all(self._statement, values, _PLAIN)
+        for item_id, partition_id, has_vectors, *columns in rows:
             record = None if columns[0] is None else self._parse(item_id, columns)
             self._items[item_id] = _Item(partition_id, bool(has_vectors), record)
 
@@ -82,7 +78,7 @@ class ItemRecords:
 def memory_filter_values(filters: Filters) -> dict[str, Any]:
     """Return *filters* as query parameters."""
     values = {
-        name: to_json(sorted(value)) if isinstance(value, frozenset) else value
+        name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in vars(filters).items()
     }
     return values | time_range_values(filters)
@@ -98,23 +94,23 @@ def time_range_values(filters: Filters | MessageFilters) -> dict[str, int]:
 
 def _reader(
     kind: ItemKind, filters: Filters | MessageFilters | None, ids: Collection[str] | None
-) -> tuple[str, Mapping[str, Any], Callable[[int, Row], IndexedRecord]]:
+) -> tuple[str, Mapping[str, Any], Callable[[int, Sequence[Any]], IndexedRecord]]:
     """Return the statement, its parameters, and the function that builds a record."""
     match kind, filters:
         case ItemKind.MEMORY, Filters():
-            return _SQL["memory_records"], memory_filter_values(filters), _memory_parser()
+            return "search_index.memory_records", memory_filter_values(filters), _memory_parser()
         case ItemKind.MESSAGE, MessageFilters():
-            return _SQL["message_records"], _message_filter_values(filters), _message
+            return "search_index.message_records", _message_filter_values(filters), _message
         case ((ItemKind.BLOCK | ItemKind.FILE | ItemKind.DOCUMENT), None):
-            values = {"ids": None if ids is None else to_json(sorted(ids))}
-            return _SQL["text_records"], values, _text
+            values = {"ids": None if ids is None else sorted(ids)}
+            return "search_index.text_records", values, _text
     raise TypeError(f"a search of {kind} items cannot have {type(filters).__name__}")
 
 
-def _memory_parser() -> Callable[[int, Row], IndexedRecord]:
+def _memory_parser() -> Callable[[int, Sequence[Any]], IndexedRecord]:
     owners: dict[tuple[str, str], Owner] = {}  # shared: hundreds of rows have few owners
 
-    def parse(item_id: int, columns: Row) -> IndexedRecord:
+    def parse(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
         memory_id, scope, owner_id, kind, confidence, at, session_id, status, voice = columns
         owner = owners.get((scope, owner_id))
         if owner is None:
@@ -134,18 +130,18 @@ def _memory_parser() -> Callable[[int, Row], IndexedRecord]:
     return parse
 
 
-def _message(item_id: int, columns: Row) -> IndexedRecord:
+def _message(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
     message_id, created_at, role = columns
     return IndexedRecord(message_id, item_id, at=from_micros(created_at), role=_ROLES[role])
 
 
-def _text(item_id: int, columns: Row) -> IndexedRecord:
+def _text(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
     return IndexedRecord(columns[0], item_id)
 
 
 def _message_filter_values(filters: MessageFilters) -> dict[str, Any]:
     return {
-        "roles": to_json(sorted(filters.roles)),
+        "roles": sorted(filters.roles),
         "conversation_id": filters.conversation_id,
         "besides": filters.besides_conversation,
         "project_id": filters.project_id,

@@ -3,16 +3,19 @@ A cache of embedding vectors in memory, one entry per partition, bounded in byte
 
 Vectors are cached as the half-precision numbers of the table, so a cached row scores exactly as a
 row read from the store. A partition is cached if it fits into the budget; partitions that were not
-queried for a long time are evicted to make room. Nothing here reads the store.
+queried for a long time are evicted to make room. The spare capacity of a partition that grows does
+not count. Nothing here reads the store.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
 
 BUDGET_BYTES = 32 << 20  # some 40,000 vectors of 384 dimensions
 IDLE_QUERIES = 1_000  # after so many queries of other partitions, a partition may be evicted
@@ -25,6 +28,7 @@ class EmbeddingRows:
     item_ids: NDArray[np.int64]
     chunk_counts: NDArray[np.int32]
     vectors: NDArray[np.float16]
+    buffer: GrowingArrays | None = field(default=None, compare=False, repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -51,6 +55,15 @@ class EmbeddingRows:
         """The positions of the rows in the order of item ids, and the ids in that order."""
         order = np.argsort(self.item_ids, kind="stable")
         return order, self.item_ids[order]
+
+    def extended(self, added: "EmbeddingRows") -> "EmbeddingRows":
+        """Return these rows and *added* behind them; the first extension copies all rows."""
+        buffer = growing_arrays(
+            self.buffer, (self.item_ids, self.chunk_counts, self.vectors), axis=0
+        )
+        columns = buffer.extend((added.item_ids, added.chunk_counts, added.vectors))
+        item_ids, chunk_counts, vectors = columns
+        return EmbeddingRows(item_ids, chunk_counts, vectors, buffer)
 
     def without_items(self, item_ids: Sequence[int]) -> "EmbeddingRows":
         """Return all rows except those of these items."""
@@ -134,7 +147,7 @@ class VectorCache:
     def append(self, partition_id: int, rows: EmbeddingRows) -> None:
         """Add rows to a partition that is cached."""
         if partition_id in self._rows and len(rows.item_ids):
-            self.put(partition_id, concatenate([self._rows[partition_id], rows]))
+            self.put(partition_id, self._rows[partition_id].extended(rows))
 
     def drop(self, partition_id: int) -> None:
         """Remove a partition from the cache."""

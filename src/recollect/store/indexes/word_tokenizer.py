@@ -1,0 +1,46 @@
+"""
+Split texts into words and stem them, as the word index stores them.
+
+FTS5's unicode61 and Porter tokenizers are called as functions, so that every database has the same
+words: a store on a server is ranked like one in a file.
+"""
+
+from typing import Any
+
+import apsw
+
+from recollect.text.search_words import STOP_WORDS, searchable_text
+
+MAX_WORD_CHARS = 64
+_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
+
+
+class WordTokenizer:
+    """The tokenizer of one connection. Not thread-safe."""
+
+    def __init__(self, db: apsw.Connection | None = None) -> None:
+        """Use the tokenizer of *db*; without one, of an empty database in memory."""
+        self._db = db or apsw.Connection(":memory:")  # a tokenizer does not keep its database open
+        self._tokenizer = self._db.fts5_tokenizer("porter", ["unicode61"])
+        self._stop_terms = frozenset(self._tokens(" ".join(STOP_WORDS)))
+
+    def terms(self, text: str) -> list[str]:
+        """Return the index terms of *text*; stop words only if there is nothing else."""
+        tokens = [token[:MAX_WORD_CHARS] for token in self._tokens(searchable_text(text))]
+        return [token for token in tokens if token not in self._stop_terms] or tokens
+
+    def spellings(self, query: str) -> dict[str, str]:
+        """Return, for each stem, how the query first spells it."""
+        utf8 = searchable_text(query).encode()
+        tokens: Any = self._tokenizer(
+            utf8, _DOCUMENT, None, include_offsets=True, include_colocated=False
+        )
+        spellings: dict[str, str] = {}
+        for start, end, stem in tokens:
+            spellings.setdefault(stem[:MAX_WORD_CHARS], utf8[start:end].decode(errors="replace"))
+        return spellings
+
+    def _tokens(self, text: str) -> list[str]:
+        return self._tokenizer(  # type: ignore[return-value]  # a flat list, without offsets
+            text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False
+        )
