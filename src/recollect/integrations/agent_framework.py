@@ -16,13 +16,10 @@ from typing import Any
 from agent_framework import AgentSession, HistoryProvider, Message, SessionContext
 
 from recollect.client.run_blocking import run_blocking
-from recollect.domain.conversation import Conversation
 from recollect.domain.conversation import Message as StoredMessage
-from recollect.errors import NotFound
-from recollect.integrations.memory_source import MemorySetting, open_memory
+from recollect.integrations.agent_memory import BUDGET_TOKENS, AgentMemory
+from recollect.integrations.memory_source import MemorySetting
 
-BUDGET_TOKENS = 2_000
-PAGE = 1_000  # messages read at once
 SOURCE = "recollect"
 _ROLES = ("system", "user", "assistant", "tool")
 
@@ -46,11 +43,10 @@ class RecollectProvider(HistoryProvider):
         **options: Any,
     ) -> None:
         super().__init__(options.pop("source_id", SOURCE), **options)
-        self._rec, self._close = open_memory(memory)
-        self._agent = agent
-        self._project = project
+        self._memory = AgentMemory(
+            memory, agent=agent, project=project, budget_tokens=budget_tokens
+        )
         self._recalls = recall
-        self._budget_tokens = budget_tokens
 
     async def before_run(
         self,
@@ -65,7 +61,7 @@ class RecollectProvider(HistoryProvider):
         query = "\n".join(message.text for message in context.input_messages if message.text)
         if self._recalls and query.strip():
             in_sight = [message.text for message in context.get_messages() if message.text]
-            text = await run_blocking(self._remembered, query, in_sight)
+            text = await run_blocking(self._memory.recall, query, in_sight)
             if text:
                 context.extend_instructions(self.source_id, text)
 
@@ -73,7 +69,9 @@ class RecollectProvider(HistoryProvider):
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **options: Any
     ) -> list[Message]:
         """Return the messages of a session, oldest first."""
-        stored = await run_blocking(self._messages, session_id)
+        if not session_id:
+            return []
+        stored = await run_blocking(self._memory.messages, session_id)
         return [_message(message) for message in stored]
 
     async def save_messages(
@@ -85,44 +83,12 @@ class RecollectProvider(HistoryProvider):
         **options: Any,
     ) -> None:
         """Append messages to a session, all or none."""
-        await run_blocking(self._append, session_id, [_draft(message) for message in messages])
+        drafts = [_draft(message) for message in messages]
+        await run_blocking(self._memory.append, session_id, drafts)
 
     def close(self) -> None:
         """Close the memory, unless it was given open."""
-        self._close()
-
-    def _conversation(self, session_id: str | None) -> Conversation:
-        return self._rec.conversations.start(
-            agent=self._agent, project=self._project, key=session_id or ""
-        )
-
-    def _append(self, session_id: str | None, drafts: list[Mapping[str, Any]]) -> None:
-        self._rec.conversations.append_many(self._conversation(session_id), drafts)
-
-    def _messages(self, session_id: str | None) -> list[StoredMessage]:
-        messages: list[StoredMessage] = []
-        if not session_id:
-            return messages
-        talk = self._conversation(session_id)
-        while page := self._rec.conversations.messages(
-            talk, start=messages[-1].position + 1 if messages else 0, limit=PAGE
-        ):
-            messages += page
-        return messages
-
-    def _remembered(self, query: str, in_sight: list[str]) -> str:
-        try:
-            bundle = self._rec.context_for(
-                query,
-                agent=self._agent,
-                project=self._project,
-                history=False,
-                in_sight=in_sight,
-                budget_tokens=self._budget_tokens,
-            )
-        except NotFound:
-            return ""  # the agent is created with its first message
-        return bundle.text
+        self._memory.close()
 
 
 def _draft(message: Message) -> Mapping[str, Any]:

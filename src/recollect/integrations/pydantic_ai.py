@@ -33,11 +33,10 @@ from pydantic_ai.run import AgentRunResult
 
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.document import Document
-from recollect.domain.limits import MAX_LIMIT
-from recollect.errors import NotFound, RevisionConflict
+from recollect.errors import RevisionConflict
+from recollect.integrations.agent_memory import BUDGET_TOKENS, AgentMemory, all_documents
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
-BUDGET_TOKENS = 2_000
 NAMESPACE = "pydantic-ai"
 
 _record = TypeAdapter(ConversationRecord)
@@ -62,11 +61,10 @@ class RecollectMemory(AbstractCapability[Any]):
         budget_tokens: int = BUDGET_TOKENS,
     ) -> None:
         self.id = None
-        self._rec, self._close = open_memory(memory)
-        self._agent = agent
-        self._project = project
+        self._memory = AgentMemory(
+            memory, agent=agent, project=project, budget_tokens=budget_tokens
+        )
         self._records = record
-        self._budget_tokens = budget_tokens
 
     def get_instructions(self) -> Any:
         """Return the function that adds what the agent remembers to the instructions."""
@@ -86,32 +84,17 @@ class RecollectMemory(AbstractCapability[Any]):
 
     def recall(self, query: str) -> str:
         """Return what the agent remembers about *query*, as text."""
-        if not query.strip():
-            return ""
-        try:
-            bundle = self._rec.context_for(
-                query,
-                agent=self._agent,
-                project=self._project,
-                history=False,
-                budget_tokens=self._budget_tokens,
-            )
-        except NotFound:
-            return ""  # the agent is created with its first message
-        return bundle.text
+        return self._memory.recall(query)
 
     def close(self) -> None:
         """Close the memory, unless it was given open."""
-        self._close()
+        self._memory.close()
 
     def _append(self, key: str | None, result: AgentRunResult[Any]) -> None:
         messages = result.new_messages()
         payloads = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
-        talk = self._rec.conversations.start(
-            agent=self._agent, project=self._project, key=key or ""
-        )
-        self._rec.conversations.append_many(
-            talk,
+        self._memory.append(
+            key,
             [
                 {"role": _role(message), "content": _text(message), "payload": payload}
                 for message, payload in zip(messages, payloads, strict=True)
@@ -141,7 +124,7 @@ class RecollectConversationStore(ConversationStore):
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
         """Return the records, or those of a scope, the latest first."""
-        documents = await run_blocking(self._all_records)
+        documents = await run_blocking(all_documents, self._rec, self._records_at)
         records = [_record.validate_python(document.value) for document in documents]
         in_scope = [record for record in records if scope is None or record.scope == scope]
         return sorted(in_scope, key=lambda record: record.updated_at, reverse=True)[:limit]
@@ -208,7 +191,7 @@ class RecollectConversationStore(ConversationStore):
         except RevisionConflict:
             raise conflict from None
         shared: set[str] = set()
-        for document in self._all_records():
+        for document in all_documents(self._rec, self._records_at):
             shared |= set(self._entry_ids(document, shared))
         for entry_id in list(self._entry_ids(stored, shared)):
             self._rec.documents.delete(self._entries_at, entry_id)
@@ -231,14 +214,6 @@ class RecollectConversationStore(ConversationStore):
                     break
                 yield entry_id
                 entry_id = document.value["parent_id"]
-
-    def _all_records(self) -> list[Document]:
-        documents: list[Document] = []
-        while page := self._rec.documents.search(
-            self._records_at, limit=MAX_LIMIT, offset=len(documents)
-        ):
-            documents += [hit.document for hit in page]
-        return documents
 
 
 def _role(message: ModelMessage) -> str:

@@ -1,0 +1,142 @@
+"""What several adapters share: the conversations of an agent, and what it remembers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from recollect.api.recollect import Recollect
+from recollect.domain.conversation import Conversation, Message, MessageHit
+from recollect.domain.document import Document
+from recollect.domain.limits import MAX_LIMIT
+from recollect.domain.retrieval import Hit
+from recollect.errors import NotFound, RevisionConflict
+from recollect.integrations.memory_source import MemorySetting, open_memory
+
+BUDGET_TOKENS = 2_000
+PAGE = 1_000  # messages read at once
+MAX_ATTEMPTS = 5  # of an append that another writer was faster than
+
+
+class AgentMemory:
+    """
+    The conversations of *agent*, each by the framework's own key, and what it remembers from them.
+
+    *memory* is an open store, the path of a file or the address of a server.
+    """
+
+    def __init__(
+        self,
+        memory: MemorySetting,
+        *,
+        agent: str,
+        project: str | None = None,
+        budget_tokens: int = BUDGET_TOKENS,
+    ) -> None:
+        self.rec, self.close = open_memory(memory)
+        self.agent = agent
+        self.project = project
+        self.budget_tokens = budget_tokens
+
+    def conversation(self, key: str | None) -> Conversation:
+        """Return the conversation with this key; a new one is started."""
+        return self.rec.conversations.start(agent=self.agent, project=self.project, key=key or "")
+
+    def messages(self, key: str) -> list[Message]:
+        """Return all messages of a conversation, oldest first."""
+        return all_messages(self.rec, self.conversation(key))
+
+    def append(self, key: str | None, drafts: Sequence[Mapping[str, Any]]) -> None:
+        """Append messages to a conversation, all or none; each a dict of `append`'s arguments."""
+        if drafts:
+            self.rec.conversations.append_many(self.conversation(key), drafts)
+
+    def recall(self, query: str, in_sight: Sequence[str] = ()) -> str:
+        """
+        Return what the agent remembers about *query*, as text.
+
+        Texts *in_sight*, which the model sees anyway, are left out.
+        """
+        if not query.strip():
+            return ""
+        try:
+            bundle = self.rec.context_for(
+                query,
+                agent=self.agent,
+                project=self.project,
+                history=False,
+                in_sight=in_sight,
+                budget_tokens=self.budget_tokens,
+            )
+        except NotFound:
+            return ""  # the agent is created with its first message
+        return bundle.text
+
+
+def all_messages(rec: Recollect, talk: Conversation) -> list[Message]:
+    """Return all messages of a conversation, oldest first."""
+    messages: list[Message] = []
+    while page := rec.conversations.messages(
+        talk, start=messages[-1].position + 1 if messages else 0, limit=PAGE
+    ):
+        messages += page
+    return messages
+
+
+def append_new(
+    rec: Recollect,
+    talk: Conversation,
+    drafts: Sequence[Mapping[str, Any]],
+    id_of: Callable[[Any], str | None],
+) -> list[Mapping[str, Any]]:
+    """
+    Append the messages that are not stored yet, all or none, and return them.
+
+    *id_of* returns the framework's own id of a payload.
+    """
+    for _ in range(MAX_ATTEMPTS):
+        stored = {id_of(message.payload) for message in all_messages(rec, talk)}
+        new = [draft for draft in drafts if id_of(draft["payload"]) not in stored]
+        if not new:
+            return []
+        try:
+            rec.conversations.append_many(talk, new, expected_revision=talk.revision)
+        except RevisionConflict:
+            talk = rec.conversations.get(talk)  # another writer's messages may be the same
+            continue
+        return new
+    raise RevisionConflict(f"conversation {talk.id} is being written by others; try again")
+
+
+def search_agent(
+    rec: Recollect,
+    query: str,
+    *,
+    agent: str,
+    project: str | None = None,
+    scopes: Sequence[str] | None = None,
+    limit: int,
+) -> list[Hit | MessageHit]:
+    """
+    Return at most *limit* memories and messages of an agent that answer *query*, memories first.
+
+    A message that says what a memory quotes is left out. An unknown agent has neither.
+    """
+    if not query.strip():
+        return []
+    try:
+        memories = rec.search(query, agent=agent, project=project, scopes=scopes, limit=limit)
+        messages = rec.conversations.search(query, agent=agent, limit=limit)
+    except NotFound:
+        return []  # the agent is created with its first message
+    quoted = {hit.memory.content for hit in memories}
+    quoted |= {evidence.quote for hit in memories for evidence in hit.memory.evidence}
+    hits: list[Hit | MessageHit] = [*memories]
+    hits += [hit for hit in messages if hit.message.content.strip() not in quoted]
+    return hits[:limit]
+
+
+def all_documents(rec: Recollect, namespace: Sequence[str]) -> list[Document]:
+    """Return all documents of a namespace."""
+    documents: list[Document] = []
+    while page := rec.documents.search(namespace, limit=MAX_LIMIT, offset=len(documents)):
+        documents += [hit.document for hit in page]
+    return documents
