@@ -25,6 +25,7 @@ from all_commands import all_commands
 from model_folders import tiny_folder
 from recollect.cli.examples import FILE
 from recollect.cli.main import ALIASES, COMMANDS, SECTIONS, main
+from recorded_sessions import RecordedSession
 from tables import each_row
 
 IN_SHELL = "connect"
@@ -34,6 +35,12 @@ _CALL = {"id": "c1", "function": {"name": "bash", "arguments": '{"command": "pnp
 # The files that the examples name; a text as it is, everything else as JSON.
 FILES: dict[str, object] = {
     "session.jsonl": '{"type":"user","message":{"content":"We use pnpm here, not npm."}}',
+    "build.jsonl": RecordedSession()
+    .say("We decided to keep the rounding in vat.ts.")
+    .run("npm run build", 'npm error Missing script: "build"', failed=True)
+    .edit("src/vat.ts")
+    .run("npm run build:web")
+    .text(),
     "answer.txt": "## Preferences\n- [2025-03-01] Prefers tea.\n- Likes short answers.\n",
     "notes.md": "- Deploys happen on Fridays.\n",
     "memory.jsonl": '{"type": "entity", "name": "Ana", "entityType": "person", '

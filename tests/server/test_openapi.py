@@ -64,6 +64,10 @@ OPERATIONS = """
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
 /api/briefing POST
+/api/captures/actions/command GET
+/api/captures/actions/error POST
+/api/captures/actions/file GET
+/api/captures/actions/session GET
 /api/captures/assistant POST
 /api/captures/batch POST
 /api/captures/conversation POST

@@ -156,8 +156,13 @@ def remove_manifest(copy: Path) -> None:
 
 
 def forge_hash(copy: Path) -> None:
-    """Alter the copy and make its manifest agree, as somebody without the key would."""
-    flip(copy)
+    """Alter stored words and make the manifest agree, as somebody without the key would."""
+    content = copy.read_bytes()
+    words = content.replace(b"zebrafish", b"zebraskin")
+    if words == content:  # encrypted
+        flip(copy)
+    else:
+        copy.write_bytes(words)
     fields = json.loads(manifest_of(copy).read_text())
     fields["sha256"] = hashlib.sha256(copy.read_bytes()).hexdigest()
     fields["hmac"] = "0" * len(fields["hmac"])

@@ -1,4 +1,4 @@
-"""Captures and their progress."""
+"""Captures, their progress, and the tool calls in captured sessions."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,18 @@ from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
 from recollect.api.noun import Noun, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.domain.maintenance import Imported
+from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
 from recollect.wire.material_files import file_material, material_of
 from recollect.wire.requests import captures as requests
 
 
 class Captures(Noun):
-    """Capture files, and follow the progress of captures."""
+    """
+    Capture files, follow the progress of captures, and look up what captured sessions did.
+
+    The histories quote tool calls: what an agent did, not what is true. A request sees the sessions
+    and memories of its project, and what is global.
+    """
 
     def add_many(
         self,
@@ -71,3 +77,58 @@ class Captures(Noun):
     def list(self) -> list[Event]:
         """Return every capture and write, oldest first."""
         return self._send(requests.ListCapturesRequest, locals())
+
+    def file_history(
+        self,
+        file: FilePath,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> FileHistory:
+        """Return the changes of a file, the memories that name it, and decisions made then."""
+        return self._send(requests.GetFileHistoryRequest, locals())
+
+    def error_history(
+        self,
+        error: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> ErrorHistory:
+        """Return the commands that failed with a similar error, and what worked afterwards."""
+        return self._send(requests.GetErrorHistoryRequest, locals())
+
+    def command_history(
+        self,
+        program: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> CommandHistory:
+        """Return how a program was run: what worked, what failed, and the memories about it."""
+        return self._send(requests.GetCommandHistoryRequest, locals())
+
+    def session_files(
+        self,
+        session: str | None = None,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        limit: int = 10,
+    ) -> SessionFiles:
+        """
+        Return the files that a session changed, and what was decided in it.
+
+        Without *session* it is the one with tool calls that was captured last.
+        """
+        return self._send(requests.GetSessionFilesRequest, locals())

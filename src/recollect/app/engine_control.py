@@ -51,8 +51,8 @@ class EngineControl:
         """Do what `drain` does, yielding how much each step did."""
         return maintenance.drain_in_steps(self._services)
 
-    def finish_work_in_steps(self) -> Iterator[None]:
-        """Finish deletions that were begun, yielding after each step."""
+    def finish_work_in_steps(self) -> Iterator[int]:
+        """Finish deletions, and read captured tool calls, yielding after each step."""
         return finish_in_steps(self._services)
 
     def embed_batch(self) -> int:

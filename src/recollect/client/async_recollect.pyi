@@ -69,6 +69,7 @@ from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.domain.source import SourceWindow
+from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
 from recollect.wire.requests.agents import WARN_AT
 from recollect.wire.requests.archive import TOKEN_LIMIT
 from recollect.wire.requests.files import MOST_OPEN
@@ -145,7 +146,7 @@ class AsyncMemories:
         """Return the newest memories that pass the filters of `search`."""
 
 class AsyncCaptures:
-    """Capture files, and follow the progress of captures."""
+    """Capture files, follow the progress of captures, and look up what captured sessions did."""
 
     async def add_many(
         self,
@@ -189,6 +190,53 @@ class AsyncCaptures:
 
     async def list(self) -> builtins.list[Event]:
         """Return every capture and write, oldest first."""
+
+    async def file_history(
+        self,
+        file: FilePath,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> FileHistory:
+        """Return the changes of a file, the memories that name it, and decisions made then."""
+
+    async def error_history(
+        self,
+        error: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> ErrorHistory:
+        """Return the commands that failed with a similar error, and what worked afterwards."""
+
+    async def command_history(
+        self,
+        program: str,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+        limit: int = 10,
+    ) -> CommandHistory:
+        """Return how a program was run: what worked, what failed, and the memories about it."""
+
+    async def session_files(
+        self,
+        session: str | None = None,
+        *,
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        limit: int = 10,
+    ) -> SessionFiles:
+        """Return the files that a session changed, and what was decided in it."""
 
 class AsyncInbox:
     """Review candidates that wait for a decision."""

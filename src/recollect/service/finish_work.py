@@ -1,9 +1,10 @@
 """
-Finish work that was begun and goes in steps: deletions, and emptying the write-ahead log.
+Finish work that goes in steps: deletions that were begun, emptying the write-ahead log, and reading
+the tool calls of captured sessions.
 
-Such work is recorded in the transaction that begins it, so it is finished after a kill too: by the
-background worker of a server, or by `drain`. An import that was interrupted is only listed, because
-its file is needed: the person runs it again.
+Deletions are recorded in the transaction that begins them, so they are finished after a kill too:
+by the background worker of a server, or by `drain`. An import that was interrupted is only listed,
+because its file is needed: the person runs it again.
 """
 
 from collections.abc import Iterator
@@ -14,12 +15,26 @@ from recollect.service.erase_deleted import finish_erasure
 from recollect.service.services import Services
 
 
-def finish_in_steps(services: Services) -> Iterator[None]:
-    """Finish what was begun, yielding after each step; what cannot be done now stays recorded."""
+def finish_in_steps(services: Services) -> Iterator[int]:
+    """
+    Finish what was begun, yielding 1 after each step; what cannot be done now stays recorded.
+
+    A session whose tool calls were read yields 0: it was counted when it was captured.
+    """
     with services.store.read() as tables:
+        if not tables.unfinished_work.is_any_left():
+            return
         unfinished = tables.unfinished_work.all()
+        unread = tables.tool_calls.unread_sources(limit=1)
     hidden = [work.subject for work in unfinished if work.kind is WorkKind.DELETE_CONVERSATION]
     if hidden:
-        yield from delete_rows_in_steps(services, hidden)
+        for _ in delete_rows_in_steps(services, hidden):
+            yield 1
     if any(work.kind is not WorkKind.IMPORT for work in unfinished):
         finish_erasure(services, give_up_s=0.0)
+    if unread:
+        # Most programs capture no tool calls, so the readers load only here.
+        from recollect.engine.learn.recorded_calls import read_unread_sources
+
+        while read_unread_sources(services.store, limit=1):
+            yield 0

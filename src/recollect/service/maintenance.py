@@ -145,8 +145,7 @@ def drain_in_steps(services: Services) -> Iterator[int]:
     """Do everything that is due now, yielding how many jobs or items each step processed."""
     for _ in run_jobs_in_steps(services):
         yield 1
-    for _ in finish_in_steps(services):
-        yield 1
+    yield from finish_in_steps(services)
     yield from _embed_in_steps(services)
     delete_expired(services)
     while prune_retrievals(services):

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine, SkillDraft
+from recollect.domain.tool_call import ActionKind
 from recollect.engine.learn import shell_commands, skill_placeholders, tool_actions
 from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.skill_pitfalls import failed_proposals, review_actions
 from recollect.engine.learn.skill_steps import extract_steps
-from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind
+from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action
 from recollect.errors import InvalidInput
 from recollect.text.skill_file import MAX_DESCRIPTION_CHARS, name_problem
 

@@ -12,11 +12,12 @@ from itertools import pairwise
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.skill import DraftLine
+from recollect.domain.tool_call import ActionKind, Outcome
 from recollect.engine.learn import shell_commands, tool_actions
 from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import command_words, is_inspection, is_same_task
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
-from recollect.engine.learn.tool_actions import Action, ActionKind, Actions, Messages, Outcome
+from recollect.engine.learn.tool_actions import Action, Actions, Messages
 
 MAX_PITFALLS = 15
 _RETRY_WINDOW = 15  # number of actions after a failure that are searched for a retry

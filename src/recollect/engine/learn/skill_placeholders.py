@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from recollect.domain.conversation import Message
-from recollect.engine.learn.tool_actions import Action, ActionKind
+from recollect.domain.tool_call import ActionKind
+from recollect.engine.learn.tool_actions import Action
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.redact import redact
 

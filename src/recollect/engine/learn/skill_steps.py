@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from recollect.domain.conversation import Role
 from recollect.domain.skill import DraftLine
+from recollect.domain.tool_call import ActionKind
 from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import is_inspection
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
-from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, ActionKind, Actions, Messages
+from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, Actions, Messages
 
 MAX_STEPS = 30
 _MAX_INLINE_CHARS = 90  # a longer command is not shown within its step

@@ -11,36 +11,16 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import islice
 
 from recollect.domain.conversation import Message, Role
+from recollect.domain.tool_call import ActionKind, Outcome
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.transcripts import json_fields, message_parts
 from recollect.text.transcripts.json_fields import JsonRecord, is_record, records_at, text_at
 
 MAX_ERROR_CHARS = 160
 _MAX_RESULT_CHARS = 20_000  # looked at, from both ends
-
-
-class ActionKind(StrEnum):
-    """What a call does."""
-
-    RUN = "run"
-    CHANGE = "change"
-    INSPECT = "look"
-    PLAN = "plan"
-    OTHER = "other"
-
-
-class Outcome(StrEnum):
-    """How a call ended, according to its result."""
-
-    SUCCEEDED = "worked"
-    UNCLEAR = "doubtful"  # the output mentions an error; later actions show whether it failed
-    FAILED = "failed"
-    DECLINED = "declined"  # by the user
-    UNKNOWN = "untold"
 
 
 UNSUCCESSFUL = (Outcome.FAILED, Outcome.DECLINED)
@@ -150,7 +130,7 @@ def _calls(message: Message) -> Iterator[tuple[str, Action]]:
         name = text_at(function, "name") or text_at(call, "type").removesuffix("_call")
         keys = ("arguments", "input", "args", "action")
         arguments = next((function[key] for key in keys if function.get(key) is not None), None)
-        yield _call_id(call), _action(name, arguments, message)
+        yield _call_id(call), action_of(name, arguments, position=message.position)
 
 
 def _call_id(call: JsonRecord) -> str:
@@ -163,15 +143,16 @@ def _call_from_text(message: Message) -> Action | None:
     if message.tool_call_id:
         return None
     if name and text.startswith(f"{name} "):
-        return _action(name, text[len(name) + 1 :], message)
+        return action_of(name, text[len(name) + 1 :], position=message.position)
     if _CALL_TEXT.match(text):
         name, _, arguments = text.partition(" ")
         if arguments.endswith(("}", "…")) and '": ' in arguments:
-            return _action(name, arguments, message)
+            return action_of(name, arguments, position=message.position)
     return None
 
 
-def _action(name: str, arguments: object, message: Message) -> Action:
+def action_of(name: str, arguments: object, *, position: int = 0) -> Action:
+    """Return the call of the tool *name*, without an outcome."""
     fields = _parse_arguments(arguments)
     note = "" if fields or not isinstance(arguments, str) else arguments[:200]
     kind = _action_kind(name, fields)
@@ -189,7 +170,7 @@ def _action(name: str, arguments: object, message: Message) -> Action:
         tool=name,
         subject=subject.strip(),
         note=" ".join((text_at(fields, *_NOTE_KEYS) or note).split()),
-        position=message.position,
+        position=position,
         plan=_plan_items(fields) if kind is ActionKind.PLAN else (),
     )
 
