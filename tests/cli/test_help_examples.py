@@ -174,6 +174,7 @@ def test_the_overview_fits_on_one_screen_and_shows_every_command() -> None:
     assert 24 <= len(overview) <= 40
     assert max(map(len, overview)) <= 80
     assert sorted(names) == sorted(COMMANDS)
+    assert max(len(row) for rows in SECTIONS.values() for row in rows) < 24  # texts are aligned
 
 
 @pytest.mark.parametrize("alias", ALIASES)

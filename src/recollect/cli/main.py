@@ -20,41 +20,41 @@ from recollect.cli.examples import add_examples
 # The overview: commands of one row share their line.
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Remember and find": {
-        "add": "Store a memory.",
-        "search": "Search memories, conversations, blocks or files.",
-        "context": "Print what an agent should know for a task.",
-        "capture, blame, fix, how": "Capture sessions; look up what they did.",
-        "show, retrievals": "Print a memory; list what was asked lately.",
-        "explain, why-not": "Explain a memory, a search, or a missing result.",
-        "edit, forget": "Correct a memory; delete one everywhere.",
+        "add, edit, forget": "Store a memory; correct it; delete it everywhere.",
+        "search, context": "Find memories; print what an agent needs for a task.",
+        "show, explain, why-not": "Print a memory; explain a result or a missing one.",
+        "capture": "Extract memories from transcripts and notes.",
+        "blame, fix, how": "Look up what captured sessions did.",
+        "retrievals": "List what was asked lately.",
     },
     "Review": {
         "inbox, conflicts": "Review candidates; settle contradictions.",
         "promote, reject, undo": "Decide on candidates by id; undo a decision.",
+        "confirm, link": "Confirm that a memory still holds; link two memories.",
     },
     "Agents": {
-        "agent": "Create, list, copy, merge and delete agents.",
-        "block": "Edit blocks: text that is always in an agent's context.",
+        "agent, block": "Manage agents, and the text always in their context.",
         "conversation": "Record, read and compact conversations.",
-        "archive": "Insert and search the passages of an agent's archive.",
+        "archive, file": "Search an agent's archived passages, and files.",
         "skill": "Find skills and load them into agents.",
-        "file": "Open, index and search files for agents.",
     },
     "Connect": {
         "setup": "Connect Claude Code, Codex, Cursor and other clients.",
-        "open, serve, stop": "Open the pages in a browser; start and stop the server.",
+        "open, serve, stop": "Open the pages in a browser; run the server.",
         "mcp, hook": "Answer an MCP client, or a hook of a coding agent.",
         "import, export, vault": "Read and write export files; import other histories.",
     },
     "Maintain": {
         "status, doctor": "Show what is stored; check this installation.",
+        "backup, restore": "Write and restore backups.",
+        "encrypt, rekey, decrypt": "Encrypt the store, change its key, decrypt it.",
         "verify, rebuild, repair": "Check the store; rebuild indexes; rescue its rows.",
-        "backup, restore, encrypt, rekey, decrypt": "Back up; restore; encrypt.",
-        "maintain, consolidate, confirm, link": "Find duplicates; confirm and link.",
+        "maintain, consolidate": "Find outdated memories and duplicates.",
         "work, jobs": "Run pending jobs; list and retry them.",
         "project, models, views": "Link projects; choose the model; save searches.",
     },
 }
+_NAMES_WIDTH = 24
 # Commands that are not in the module of their name.
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "memories": (
@@ -129,7 +129,7 @@ class RecollectGroup(click.Group):
         for title, rows in SECTIONS.items():
             formatter.write(f"\n{title}:\n")
             for names, text in rows.items():
-                formatter.write(f"  {names:<22} {text}\n")
+                formatter.write(f"  {names:<{_NAMES_WIDTH}}{text}\n")
         formatter.write(f"\n{_FOOTER}\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
