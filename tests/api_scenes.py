@@ -163,6 +163,7 @@ def captures(door: RecordedCalls) -> None:
     door.inbox.list(grouped=False)
     door.inbox.items(door.inbox.order()[:3])
     door.maintenance.pending()
+    door.maintenance.clients()
     waiting = door.inbox.list(project="site")
     ids = [one.memory.id for one in waiting]
     door.promote(ids[0], reason="sure")

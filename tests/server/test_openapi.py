@@ -72,6 +72,7 @@ OPERATIONS = """
 /api/captures/batch POST
 /api/captures/conversation POST
 /api/captures/session POST
+/api/clients GET
 /api/conflicts GET
 /api/conflicts/settle POST
 /api/consolidate POST

@@ -10,9 +10,10 @@ from support import open_memory
 
 # Columns that hold ids, enums, hashes, times or model names.
 _NO_WORDS = """
-evidence.voice agents.model agents.pinned blocks.label blocks.scope blocks.unconfirmed_author
-agent_blocks.label block_history.changed_by block_history.unconfirmed_author block_proposals.author
-block_proposals.state summaries.mode summaries.made_by messages.role
+evidence.voice clients.name agents.model agents.pinned blocks.label blocks.scope
+blocks.unconfirmed_author agent_blocks.label block_history.changed_by
+block_history.unconfirmed_author block_proposals.author block_proposals.state
+summaries.mode summaries.made_by messages.role
 messages.name pins.kind sources.kind sources.sha256 sources.redactions sources.session
 ingestion_events.trigger ingestion_events.scope ingestion_events.state jobs.kind jobs.state
 jobs.worker memories.type memories.scope memories.status memories.source_kind memories.fingerprint

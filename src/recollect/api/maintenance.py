@@ -8,6 +8,7 @@ from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
     MaintenanceReport,
     PendingCounts,
+    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -36,6 +37,10 @@ class Maintenance(Noun):
     def pending(self) -> PendingCounts:
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
         return self._send(requests.CountPendingRequest, locals())
+
+    def clients(self, *, limit: int = 20) -> list[SeenClient]:
+        """Return the programs that stored or asked something, the one that was seen last first."""
+        return self._send(requests.ListClientsRequest, locals())
 
     def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
         """

@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from recollect import __version__
+from recollect.calling_client import COMMAND_LINE, use_client
 from recollect.cli.examples import add_examples
 
 # The overview: commands of one row share their line.
@@ -148,6 +149,7 @@ class RecollectGroup(click.Group):
 @click.option("--db", help="The database file, for every command after it.")
 def main(db: str | None) -> None:
     """Local-first, evidence-backed memory for AI agents."""
+    click.get_current_context().with_resource(use_client(COMMAND_LINE))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal without the right character set gets question marks, not a traceback.

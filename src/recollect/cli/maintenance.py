@@ -23,11 +23,12 @@ from recollect.cli.output import (
 )
 from recollect.cli.progress import progress_line, show_status
 from recollect.config import config_path, load_settings
-from recollect.domain.maintenance import MaintenanceReport, StoreStatus
+from recollect.domain.maintenance import MaintenanceReport, SeenClient, StoreStatus
 from recollect.errors import RecollectError
 from recollect.text.bpe_tokenizer import has_tables
 from recollect.text.token_counter import ESTIMATED
 
+SHOWN_CLIENTS = 5
 _PASSED, _FAILED = "[green]✓[/green]", "[red]✗[/red]"
 
 
@@ -35,7 +36,7 @@ _PASSED, _FAILED = "[green]✓[/green]", "[red]✗[/red]"
 @with_store
 def status(rec: LocalRecollect) -> Output:
     """Print what the store holds and how much of it is embedded."""
-    store = rec.maintenance.status()
+    store, clients = rec.maintenance.status(), rec.maintenance.clients(limit=SHOWN_CLIENTS)
 
     def lines() -> Iterator[str]:
         yield f"[bold]{safe(store.path)}[/bold]  {store.bytes / 1e6:.1f} MB, schema {store.schema}"
@@ -49,12 +50,18 @@ def status(rec: LocalRecollect) -> Output:
         yield f"embedder {safe(store.embedder)}: {embedded} embedded, {store.waiting} pending"
         if store.serving not in ("", store.embedder):
             yield f"{safe(store.serving)} answers until then"
+        if clients:
+            yield "clients: " + ", ".join(map(_client_line, clients))
         if not has_tables():
             yield f"[dim]token counts: {safe(ESTIMATED)}[/dim]"
         yield from warnings([store.read_only] if store.read_only else [])
         yield from warnings(store.unfinished)
 
     return Output(store, lines())
+
+
+def _client_line(client: SeenClient) -> str:
+    return f"{safe(client.name)} [dim]{client.last_seen_at:%Y-%m-%d %H:%M}[/dim]"
 
 
 @click.command()

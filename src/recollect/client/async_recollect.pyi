@@ -60,6 +60,7 @@ from recollect.domain.maintenance import (
     MaintenanceReport,
     PendingCounts,
     Receipt,
+    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -1125,6 +1126,9 @@ class AsyncMaintenance:
 
     async def pending(self) -> PendingCounts:
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
+
+    async def clients(self, *, limit: int = 20) -> builtins.list[SeenClient]:
+        """Return the programs that stored or asked something, the one that was seen last first."""
 
     async def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
         """Write a backup into the folder *to*, verify it, and delete those that are too old."""

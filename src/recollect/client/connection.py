@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 
+from recollect.calling_client import LIBRARY, calling_client
 from recollect.clock import SystemClock
 from recollect.errors import (
     AlreadyAccepted,
@@ -26,6 +27,7 @@ from recollect.errors import (
     TooManyRequests,
 )
 from recollect.wire.problem import error_from_problem
+from recollect.wire.request import CLIENT_HEADER
 
 ATTEMPTS = 3
 FIRST_DELAY_S = 0.1
@@ -95,6 +97,8 @@ class Connection:
 
     def send_once(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """Send a request without retries; *options* are those of `httpx2.Client.request`."""
+        name = (calling_client() or LIBRARY).encode("ascii", "replace").decode()
+        options["headers"] = {CLIENT_HEADER: name, **options.get("headers", {})}
         with self._translate_errors():
             response = self._http.request(method, path, **options)
         if response.is_success:

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import chain, repeat
 from typing import Any
 
+from recollect.calling_client import LEARNING, use_client
 from recollect.client.circuit_breaker import CircuitBreaker
 from recollect.client.connection import is_transient, use_idempotency_key
 from recollect.client.current_session import no_session
@@ -185,7 +186,7 @@ class Outbox:
         delays = self._wait_between_attempts()
         while self._give_up_at is None or time.monotonic() <= self._give_up_at:
             try:
-                with use_idempotency_key(key):
+                with use_idempotency_key(key), use_client(LEARNING):
                     work()
                 self._breaker.end_outage()
                 return True

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
+from recollect.calling_client import LEARNING, use_client
 from recollect.client.circuit_breaker import CircuitBreaker
 from recollect.client.current_session import no_session
 from recollect.client.remote import RemoteRecollect
@@ -63,12 +64,16 @@ class MemoryRecall:
 
     def _context_for(self, query: str, arguments: Mapping[str, Any]) -> Any:
         with no_session():
-            future = self._pool.submit(self._memory.context_for, query, **arguments)
+            future = self._pool.submit(self._ask, query, arguments)
         try:
             return future.result(self._timeout_s)
         except FutureTimeout:
             future.cancel()
             raise ServerUnavailable(f"memory took longer than {self._timeout_s:g} s") from None
+
+    def _ask(self, query: str, arguments: Mapping[str, Any]) -> Any:
+        with use_client(LEARNING):
+            return self._memory.context_for(query, **arguments)
 
 
 def with_timeout(memory: Any, timeout_s: float) -> Any:

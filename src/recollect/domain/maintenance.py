@@ -91,6 +91,19 @@ class StoreStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeenClient:
+    """A program that stored or asked something, by the name that it gave."""
+
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+    writes: int  # captures, memories and messages
+    last_write_at: datetime | None
+    retrievals: int
+    last_retrieval_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class PendingCounts:
     """How much waits for a person or goes on; cheaper to read than the whole status."""
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import recollect
+from recollect.calling_client import use_client
 from recollect.errors import InvalidInput, RecollectError
 from recollect.hooks import event_names, pending_captures, state_files
 from recollect.hooks.file_lock import hold_lock
@@ -92,7 +93,8 @@ def _try_capture(folder: str, files: str, memory: Any, capture: PendingCapture) 
         size = _validate_transcript(path)
         is_cursor = capture.client == event_names.CURSOR
         session = {"session": capture.session} if is_cursor and capture.session else {}
-        memory.captures.add_file(path, project=project, **session)
+        with use_client(capture.client):
+            memory.captures.add_file(path, project=project, **session)
     except InvalidInput as error:
         pending_captures.discard(capture)
         reason = str(error) if isinstance(error, TranscriptRejected) else type(error).__name__

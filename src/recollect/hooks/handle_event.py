@@ -8,6 +8,7 @@ import os
 import time
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.calling_client import use_client
 from recollect.domain.project import unknown_name_hint
 from recollect.errors import InvalidInput
 from recollect.hooks import event_names, state_files
@@ -35,7 +36,8 @@ def handle_event(
     state = state_files.state_folder(dict(os.environ))
     folder = state_files.session_folder(state)
     injected = InjectedMemories(folder, event, db=str(rec.path), deadline=deadline)
-    text = _recall_or_retry(rec, event, injected)
+    with use_client(client):
+        text = _recall_or_retry(rec, event, injected)
     if event.kind == event_names.SESSION_START:
         if event.project and (hint := unknown_name_hint(event.project, rec.projects.list())):
             state_files.append_log(state, hint)

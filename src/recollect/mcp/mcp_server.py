@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from recollect import __version__
 from recollect.app.local_recollect import LocalRecollect
+from recollect.calling_client import use_client
 from recollect.errors import BlockConflict, RecollectError
 from recollect.mcp import resources
 from recollect.mcp.caller_scope import Caller
@@ -32,6 +33,7 @@ from recollect.text.redact import redact
 
 CACHE_FOR_AN_HOUR = CacheHint(ttl_ms=3_600_000, scope="private")
 DO_NOT_CACHE = CacheHint(ttl_ms=0, scope="private")
+UNNAMED_CLIENT = "MCP client"
 MAX_CONFLICT_CHARS = 4_000  # of each of the two texts
 CHANGED_MEANWHILE = (
     "Nothing was changed: the data changed while the user was asked. Call again to ask the user "
@@ -90,7 +92,8 @@ class _McpHandlers:
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}")
         try:
-            return await self._run_tool(ctx, params, tool, caller)
+            with use_client(caller.client or UNNAMED_CLIENT):
+                return await self._run_tool(ctx, params, tool, caller)
         except BlockConflict as error:
             yours = truncate(error.yours, MAX_CONFLICT_CHARS)
             current = truncate(error.theirs, MAX_CONFLICT_CHARS)
@@ -163,9 +166,10 @@ class _McpHandlers:
     ) -> types.ReadResourceResult:
         caller = await _with_protocol_errors(self._resolve_caller(ctx))
         uri = str(params.uri)
-        content = await _with_protocol_errors(
-            _in_thread(lambda: resources.read_resource(self._memory, caller, uri))
-        )
+        with use_client(_client_name(ctx) or UNNAMED_CLIENT):
+            content = await _with_protocol_errors(
+                _in_thread(lambda: resources.read_resource(self._memory, caller, uri))
+            )
         text = types.TextResourceContents(uri=uri, text=content.text, mime_type=content.mime_type)
         return types.ReadResourceResult(contents=[text])
 
@@ -180,9 +184,10 @@ class _McpHandlers:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
         arguments = params.arguments or {}
-        text = await _with_protocol_errors(
-            _in_thread(lambda: prompt.render(self._memory, caller, arguments))
-        )
+        with use_client(_client_name(ctx) or UNNAMED_CLIENT):
+            text = await _with_protocol_errors(
+                _in_thread(lambda: prompt.render(self._memory, caller, arguments))
+            )
         prompt_message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[prompt_message])
 

@@ -2,7 +2,8 @@
 The web application: middleware, error handlers, the background worker and the routes.
 
 Routes are defined in other files and added here with `app.include_router`. The middleware, from the
-outside in: request guard, wake worker, unexpected errors, path decoding, error handlers.
+outside in: request guard, wake worker, unexpected errors, path decoding, client names, error
+handlers.
 """
 
 import threading
@@ -21,6 +22,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
 from recollect.server import error_handlers, memory_server_routes
+from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.file_routes import file_routes
 from recollect.server.health import health_router
 from recollect.server.hook_routes import hook_router, preload_token_counter
@@ -79,6 +81,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.router.routes.extend(web_routes())
     error_handlers.add_error_handlers(app)
     # The middleware added last is the outermost.
+    app.add_middleware(ClientNameMiddleware)
     app.add_middleware(PathDecodingMiddleware)
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(WakeWorkerMiddleware, wake=background.wake)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.capture_event import CaptureMode, Event, EventState, Trigger
 from recollect.domain.job import JobKind
 from recollect.domain.limits import MAX_NAME, MAX_TITLE
@@ -194,6 +195,7 @@ def store_capture(services: Services, tables: Tables, capture: Capture) -> Event
         updated_at=now,
     )
     tables.sources.add_event(event)
+    tables.clients.count_write(calling_client() or LIBRARY, at=now)
     explicit = capture.scope.value if capture.explicit_scope else None
     payload: dict[str, Any] = {**place_ids, "scope": explicit, "title": capture.given_title}
     tables.jobs.add(new_job(event.id, NextStep(JobKind.EXTRACT, payload=payload), services.clock))

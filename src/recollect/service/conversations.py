@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recollect.calling_client import LIBRARY, calling_client
 from recollect.clock import Clock
 from recollect.context.history_window import message_size
 from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
@@ -230,6 +231,7 @@ def add_to(
         messages.append(message)
     if messages:
         tables.conversations.advance_revision(conversation.id)
+        tables.clients.count_write(calling_client() or LIBRARY, at=services.clock.now())
     return messages
 
 

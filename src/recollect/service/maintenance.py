@@ -17,6 +17,7 @@ from recollect.domain.maintenance import (
     EmbedderState,
     MaintenanceReport,
     PendingCounts,
+    SeenClient,
     StoreHealth,
     StoreStatus,
     Verification,
@@ -35,6 +36,7 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests.maintenance import (
     CountPendingRequest,
     GetStatusRequest,
+    ListClientsRequest,
     RebuildIndexesRequest,
     RunMaintenanceRequest,
     VerifyRequest,
@@ -42,6 +44,7 @@ from recollect.wire.requests.maintenance import (
 from recollect.wire.requests.memories import ConfirmMemoryRequest
 from recollect.wire.requests.recollect import DrainRequest
 
+FLUSH_S = 0.5  # how long to wait until the latest retrievals are counted
 PRUNE_BATCH = 500  # retrievals, so that the write lock is never held for long
 LEAST_PRUNED = 100  # without being asked
 STATUS_DAYS = 14
@@ -114,6 +117,13 @@ def count_pending(services: Services, request: CountPendingRequest) -> PendingCo
             failed_jobs=jobs.pop("parked", 0),
             jobs=sum(jobs.values()),
         )
+
+
+def list_clients(services: Services, request: ListClientsRequest) -> list[SeenClient]:
+    """Return the programs that stored or asked something, the one that was seen last first."""
+    services.store.flush_log(timeout_s=FLUSH_S)
+    with services.store.read() as tables:
+        return tables.clients.latest(limit=request.limit)
 
 
 def check_health(services: Services) -> StoreHealth:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.retrieval import (
     DEFAULT_STATUSES,
@@ -412,6 +413,9 @@ def log_items(
 
 def log_retrieval(services: Services, retrieval: Retrieval) -> str | None:
     """Log a retrieval; return its id, or None if the log cannot be written."""
+    client = calling_client()
+    if client not in ("", LIBRARY):
+        retrieval = replace(retrieval, asking={**retrieval.asking, "client": client})
     return retrieval.id if services.store.log_retrieval(retrieval) else None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.block import BlockAuthor
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.change import ChangeEffects, ChangeKind
@@ -255,6 +256,7 @@ def _store(
         updated_at=now,
     )
     tables.sources.add_event(event)
+    tables.clients.count_write(calling_client() or LIBRARY, at=now)
     return memory
 
 

@@ -11,6 +11,7 @@ from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.protocol import Tables
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
+from recollect.store.repositories.clients import ClientRepository
 from recollect.store.repositories.conversations import ConversationRepository
 from recollect.store.repositories.documents import DocumentRepository
 from recollect.store.repositories.embeddings import EmbeddingRepository
@@ -71,6 +72,7 @@ def open_tables(
         jobs=JobRepository(connection),
         links=LinkRepository(connection),
         retrievals=RetrievalRepository(connection),
+        clients=ClientRepository(connection),
         idempotency_keys=IdempotencyKeyRepository(connection),
         unfinished_work=UnfinishedWorkRepository(connection),
         tombstones=TombstoneRepository(connection),

@@ -20,6 +20,7 @@ from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
+from recollect.store.repositories.clients import ClientRepository
 from recollect.store.repositories.conversations import ConversationRepository
 from recollect.store.repositories.documents import DocumentRepository
 from recollect.store.repositories.embeddings import EmbeddingRepository
@@ -61,6 +62,7 @@ class Tables:
     jobs: JobRepository
     links: LinkRepository
     retrievals: RetrievalRepository
+    clients: ClientRepository
     idempotency_keys: IdempotencyKeyRepository
     unfinished_work: UnfinishedWorkRepository
     tombstones: TombstoneRepository

@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 from recollect import __version__
 from recollect.app.local_recollect import LocalRecollect
+from recollect.calling_client import BROWSER, use_client
 from recollect.errors import InvalidInput, RecollectError
 from recollect.web.browser_sessions import BrowserSession, BrowserSessions
 from recollect.web.page_guard import SECURITY_HEADERS, cookie_name, foreign_request
@@ -183,7 +184,8 @@ def _show(show: PageFunction, request: Request, body: bytes) -> Response:
         form = _parse_form(request, body)
         if session is None:
             return _error_response(request, 401, NOT_ENTERED, form)
-        return show(PageRequest(site=site, http=request, session=session, form=form))
+        with use_client(BROWSER):
+            return show(PageRequest(site=site, http=request, session=session, form=form))
     except RecollectError as error:
         return _error_response(request, error.status, _sentence(str(error)), form)
 

@@ -16,6 +16,7 @@ from recollect.errors import InvalidInput
 from recollect.wire.path_segment import placeholder_names
 
 PREFIX = "/api"
+CLIENT_HEADER = "x-recollect-client"  # the program on whose behalf a request is sent
 Response = TypeVar("Response")
 
 

@@ -1,10 +1,11 @@
-"""Idempotency keys, unfinished work, and the checksums of exports."""
+"""Idempotency keys, unfinished work, tombstones and the counts of clients."""
 
 from datetime import timedelta
 
 from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.store.protocol import Store, Tables
+from recollect.store.repositories.clients import MAX_CLIENTS
 from store_records import Keep
 from support import START
 
@@ -74,3 +75,38 @@ def test_the_store_knows_the_exports_that_it_wrote(store: Store) -> None:
     with store.read() as tables:
         assert tables.unfinished_work.has_export("abc")
         assert not tables.unfinished_work.has_export("def")
+
+
+def test_clients_are_counted_by_name_and_the_latest_comes_first(store: Store) -> None:
+    later = START + timedelta(hours=1)
+
+    def write(tables: Tables) -> None:
+        tables.clients.count_write("codex", at=START)
+        tables.clients.count_retrieval("claude-code", at=later)
+        tables.clients.count_write("claude-code", at=START)
+        tables.clients.count_write("claude-code", at=START)
+
+    store.write(write)
+
+    with store.read() as tables:
+        claude, codex = tables.clients.latest(limit=5)
+        assert tables.clients.latest(limit=1) == [claude]
+    assert (claude.name, claude.writes, claude.retrievals) == ("claude-code", 2, 1)
+    assert (claude.first_seen_at, claude.last_seen_at) == (later, later)
+    assert (claude.last_write_at, claude.last_retrieval_at) == (START, later)
+    assert (codex.name, codex.writes, codex.retrievals) == ("codex", 1, 0)
+    assert codex.last_retrieval_at is None
+
+
+def test_the_number_of_clients_is_bounded(store: Store) -> None:
+    def write(tables: Tables) -> None:
+        for number in range(MAX_CLIENTS + 5):
+            tables.clients.count_write(f"client {number}", at=START + timedelta(seconds=number))
+
+    store.write(write)
+
+    with store.read() as tables:
+        names = [client.name for client in tables.clients.latest(limit=MAX_CLIENTS + 5)]
+    assert len(names) == MAX_CLIENTS
+    assert names[0] == f"client {MAX_CLIENTS + 4}"
+    assert "client 4" not in names

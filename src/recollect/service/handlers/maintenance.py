@@ -9,6 +9,7 @@ HANDLERS: Handlers = {
     requests.RebuildIndexesRequest: maintenance.rebuild_indexes,
     requests.GetStatusRequest: maintenance.get_status,
     requests.CountPendingRequest: maintenance.count_pending,
+    requests.ListClientsRequest: maintenance.list_clients,
     requests.BackupRequest: backup.back_up,
     requests.ListBackupsRequest: backup.list_backups,
     requests.RunMaintenanceRequest: maintenance.run_maintenance,

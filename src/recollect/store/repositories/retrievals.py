@@ -5,8 +5,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from recollect.calling_client import LIBRARY
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, View
-from recollect.store.database_connection import record_shape, value_shape
+from recollect.store.database_connection import DatabaseConnection, record_shape, value_shape
+from recollect.store.repositories.clients import ClientRepository
 from recollect.store.repositories.repository import EARLIEST, Repository, field_values
 from recollect.store.repositories.retrieval_packing import (
     PackedRetrieval,
@@ -32,10 +34,15 @@ class RetrievalRepository(Repository):
 
     _statements = "retrievals"
 
+    def __init__(self, connection: DatabaseConnection) -> None:
+        super().__init__(connection)
+        self._clients = ClientRepository(connection)
+
     def add(self, retrieval: Retrieval, *, logged_at: datetime) -> None:
         """Add a retrieval to the log; without its words if one of its results was deleted since."""
         row = pack(self._without_deleted(retrieval))
         self._run("add", **field_values(row), size=row.size, logged_at=logged_at)
+        self._clients.count_retrieval(retrieval.asking.get("client") or LIBRARY, at=logged_at)
 
     def get(self, retrieval_id: str) -> Retrieval | None:
         """Return a logged retrieval with its results in rank order, or None."""
@@ -136,7 +143,7 @@ def scrubbed(retrieval: Retrieval, gone: Collection[str]) -> Retrieval:
     asking = {
         name: value
         for name, value in retrieval.asking.items()
-        if name in ("agent_id", "conversation_id")
+        if name in ("agent_id", "conversation_id", "client")
     }
     return replace(
         retrieval,

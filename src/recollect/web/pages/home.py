@@ -12,6 +12,7 @@ from recollect.web.page import PageRequest, page
 from recollect.web.place_names import PlaceNames
 
 RECENT = 6
+CLIENTS = 10
 CALLS = 500
 
 
@@ -36,6 +37,7 @@ def show_home(request: PageRequest) -> Response:
         days=day_bars(status.memories_by_day),
         latest=rec.memories.list(everywhere=True, statuses=list(Status), limit=RECENT),
         retrievals=rec.retrievals.list(limit=RECENT),
+        clients=rec.maintenance.clients(limit=CLIENTS),
         names=PlaceNames.read(rec),
         spent_tokens=sum(call.input_tokens + call.output_tokens for call in calls),
         spent_calls=len(calls),

@@ -6,6 +6,7 @@ from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
     MaintenanceReport,
     PendingCounts,
+    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -29,6 +30,12 @@ class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
 
 class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
     """Return how much waits for a person."""
+
+
+class ListClientsRequest(VerbRequest[list[SeenClient]], route="GET /clients"):
+    """Return the programs that stored or asked something, the one that was seen last first."""
+
+    limit: Limit = 20
 
 
 class BackupRequest(VerbRequest[BackupReport], route="POST /backups"):

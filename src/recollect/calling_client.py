@@ -1,0 +1,45 @@
+"""
+The program on whose behalf this thread calls: a coding agent, an SDK, a browser.
+
+Each entry point names it with `use_client`; what is stored and asked is counted by that name. It is
+for people who look at their memory. No rule relies on it, because a program can give any name.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+LIBRARY = "Python library"  # a program that uses `recollect` directly
+COMMAND_LINE = "command line"
+LEARNING = "learning()"
+BROWSER = "browser"
+MAX_NAME_CHARS = 60
+
+_CLIENT: ContextVar[str] = ContextVar("recollect_client", default="")
+
+
+@contextmanager
+def use_client(name: str) -> Iterator[None]:
+    """Name the client of the calls in this block; if *name* is empty, the one outside of it."""
+    token = _CLIENT.set(printable_name(name) or _CLIENT.get())
+    try:
+        yield
+    finally:
+        _CLIENT.reset(token)
+
+
+def calling_client() -> str:
+    """Return the name of the client; '' if no entry point named one."""
+    return _CLIENT.get()
+
+
+def printable_name(name: str) -> str:
+    """Return *name* on one line, without characters that cannot be shown, and not too long."""
+    printable = "".join(char if char.isprintable() else " " for char in name)
+    return " ".join(printable.split())[:MAX_NAME_CHARS].rstrip()
+
+
+def name_from_user_agent(header: str) -> str:
+    """Return the first product of a User-Agent header, without its version."""
+    product = header.split(maxsplit=1)[0] if header.strip() else ""
+    return printable_name(product.partition("/")[0])
