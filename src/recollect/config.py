@@ -8,11 +8,12 @@ configuration file, the default. Only this module and the entry points read the 
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 EMBEDDING_BACKENDS = ("local", "folder", "ollama", "openai", "none")
 CHAT_BACKENDS = ("none", "openai", "ollama", "anthropic")

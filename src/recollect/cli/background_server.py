@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from recollect.cli.output import safe
 from recollect.cli.server_files import log_file, open_log, pid_file, state_folder
 from recollect.config import Settings, expand_home
 from recollect.errors import StoreUnavailable
+from recollect.lazy_dataclass import dataclass
 from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
 from recollect.text.visible_text import visible
 

@@ -6,7 +6,6 @@ when the review began: candidates that somebody else decided since are skipped.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import click
 
@@ -16,6 +15,7 @@ from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Status
 from recollect.domain.transcript import Voice
 from recollect.errors import RecollectError
+from recollect.lazy_dataclass import dataclass
 
 _KEYS = (
     "[bold]k[/bold]eep  [bold]r[/bold]eject  [bold]s[/bold]kip  [bold]u[/bold]ndo  "

@@ -22,6 +22,7 @@ import click
 
 from recollect.cli.markup import escape, to_terminal
 from recollect.errors import RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.text.visible_text import replace_invisible, visible
 
 _C1 = re.compile(r"[\x7f-\x9f]")  # JSON escapes the other control characters itself
@@ -30,7 +31,7 @@ Callback = Callable[..., Any]
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Output:
     """
     The result of a command: *value* for --json, *text* for people.

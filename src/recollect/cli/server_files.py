@@ -9,10 +9,11 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from recollect.hooks import state_files
+from recollect.lazy_dataclass import dataclass
 
 MAX_LOG_BYTES = 5_000_000
 

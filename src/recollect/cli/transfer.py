@@ -7,7 +7,7 @@ result says what was imported and which files were refused. The exit code is 1 i
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from recollect.config import load_settings
 from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.memory import Status
 from recollect.errors import RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.server.listen_address import NotRecollectServer, fetch_health
 from recollect.service.imports.history_source import HistorySource
 from recollect.service.imports.source_table import SOURCES

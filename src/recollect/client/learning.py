@@ -14,7 +14,6 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
@@ -28,6 +27,7 @@ from recollect.client.run_blocking import run_to_completion
 from recollect.client.session import LearningOptions, LearningSession
 from recollect.client.suppress_errors import log
 from recollect.errors import AlreadyExists, InvalidInput, NotFound, ServerUnavailable
+from recollect.lazy_dataclass import dataclass
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +21,7 @@ from recollect.client.outbox import Outbox
 from recollect.client.recall import MemoryRecall
 from recollect.client.suppress_errors import SuppressErrors, log
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 MAX_SECONDS = 3_600.0
 

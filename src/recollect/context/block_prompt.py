@@ -7,11 +7,11 @@ call to call is in `render_metadata`, whose text comes last in a bundle.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.block import Block, authorship_note
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import escape_fence_tags
 
 OPENING = "Your memory blocks. You can edit those that are not read-only."

@@ -12,13 +12,14 @@ returned with its reason, for the log. Pure.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 
 from recollect.domain.context_bundle import DroppedItem
 from recollect.domain.conversation import Message, MessageHit, Role
 from recollect.domain.memory import MemoryType, Status
 from recollect.domain.retrieval import Hit
+from recollect.lazy_dataclass import dataclass
 from recollect.text.request_kind import has_words_to_search, is_question
 from recollect.text.search_words import searchable_text
 from recollect.text.sentence_splitter import sentence_spans

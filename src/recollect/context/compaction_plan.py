@@ -11,12 +11,12 @@ Pure, and linear in the number of messages. The summary of what is evicted is ma
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from recollect.context.tool_call_groups import MessageGroup, group_tool_calls, is_user_speech
 from recollect.domain.conversation import CompactionMode, Message, Role
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.text.token_counter import estimate_tokens
 
 BOUNDARY_SHARE = 0.1  # evict up to this much more, so that the window starts with a user message

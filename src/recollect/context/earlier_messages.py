@@ -7,13 +7,14 @@ least relevant messages are dropped. Pure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.context.excerpt import excerpt, relevant_sentences
 from recollect.context.speaker_label import speaker_label
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import BundleFormat, DroppedItem
 from recollect.domain.conversation import Message, MessageHit
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import escape_fence_tags
 
 MIN_TOKENS = 60  # a message is not cut shorter than this

@@ -6,7 +6,7 @@ reason, and smaller ones after it can still be included. Duplicate lines are dro
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Hit
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import escape_fence_tags
 
 SECTION_OF: dict[MemoryType, SectionName] = {

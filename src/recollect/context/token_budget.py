@@ -5,9 +5,10 @@ Pure arithmetic: this file does not know what the tokens are used for.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 TokenCounter = Callable[[str], int]
 

@@ -7,10 +7,10 @@ without any id. A call without an id is matched with the result that follows it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.domain.conversation import Message, Role
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

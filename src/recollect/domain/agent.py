@@ -1,12 +1,13 @@
 """An agent: a persistent identity with a unique name, and the blocks of a new one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from recollect.domain.scope import Scope
+from recollect.lazy_dataclass import dataclass
 
 
 class AgentPinning(StrEnum):

@@ -7,12 +7,13 @@ person's decision is an approval; it expires.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
 from recollect.domain.conversation import Message
+from recollect.lazy_dataclass import dataclass
 
 
 class RunState(StrEnum):

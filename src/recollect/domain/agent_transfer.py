@@ -1,10 +1,10 @@
 """The results of exporting, importing and merging an agent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.domain.agent import Agent
+from recollect.lazy_dataclass import dataclass
 
 # Metadata keys: the last block values an agent had in common with another agent.
 BRANCHED_FROM = "branched_from"

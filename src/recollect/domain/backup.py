@@ -7,10 +7,11 @@ that have one. The newest backup of all is never deleted.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 DEFAULT_KEEP = "7d,4w,12m"
 _PART = re.compile(r"(\d{1,4})([dwm])")

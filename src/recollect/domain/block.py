@@ -12,13 +12,14 @@ and the block is marked with its name until a person confirms the text.
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import BlockReadOnly, InvalidInput, TooLarge
+from recollect.lazy_dataclass import dataclass
 
 DEFAULT_LIMIT = 20_000  # characters
 

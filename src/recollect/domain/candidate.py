@@ -5,13 +5,13 @@ It is stored as a memory with status `inbox`, or `stated` if it is not proposed 
 extraction rules are in engine/extract.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 
 
 class StatementSubject(StrEnum):

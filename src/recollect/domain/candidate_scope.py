@@ -18,13 +18,12 @@ the agent has worked in a project: the users of an app have none. Without a proj
 the work. A caller may set the scope of a capture. Nothing here reads or writes the store.
 """
 
-from dataclasses import dataclass
-
 from recollect.domain.candidate import ExtractedStatement, StatementSubject
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 
 PLACES_OF_WORK = frozenset({Scope.PROJECT, Scope.REPO})
 

@@ -1,10 +1,10 @@
 """Capture events: one row for each capture, with its progress through the pipeline."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.scope import Owner, Scope
+from recollect.lazy_dataclass import dataclass
 
 
 class Trigger(StrEnum):

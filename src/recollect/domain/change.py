@@ -5,11 +5,11 @@ Changes of memories: what happened, what it did besides, who did it, when and wh
 shown, and no decision depends on it.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.memory import Status
+from recollect.lazy_dataclass import dataclass
 
 
 class ChangeKind(StrEnum):

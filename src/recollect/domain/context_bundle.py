@@ -1,11 +1,11 @@
 """The context bundle: blocks, memories and messages for a prompt, within a token budget."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.domain.block import Block
 from recollect.domain.conversation import Message, MessageHit, Pin, Summary
 from recollect.domain.retrieval import Hit
+from recollect.lazy_dataclass import dataclass
 
 
 class SectionName(StrEnum):

@@ -6,12 +6,13 @@ is searched like any other.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from recollect.domain.scope import Owner, Scope
+from recollect.lazy_dataclass import dataclass
 
 
 class Role(StrEnum):

@@ -7,12 +7,12 @@ A document is not a memory: nothing is extracted from it, it has no evidence, an
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 Namespace = tuple[str, ...]  # from the widest to the narrowest: ("users", "alice")
 

@@ -1,6 +1,6 @@
 """Embedding models as shown to users: their names, and the progress of a store with each."""
 
-from dataclasses import dataclass
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What `encrypt`, `rekey` and `decrypt` did, and which files of a store are encrypted."""
 
-from dataclasses import dataclass
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

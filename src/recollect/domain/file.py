@@ -6,10 +6,10 @@ system is read in service/disk/safe_read.py.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

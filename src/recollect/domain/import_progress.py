@@ -1,7 +1,8 @@
 """The progress of an import, and the outcome for each file."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class FileOutcome(StrEnum):

@@ -15,10 +15,12 @@ than any worker takes, and a waiting job that was written in the future, are not
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
+
+from recollect.lazy_dataclass import dataclass
 
 MAX_ATTEMPTS = 5  # that failed
 MAX_CRASHES = 20  # attempts whose worker was killed; a job that kills its worker ends here

@@ -1,8 +1,9 @@
 """Links from a memory to another memory, or to a project that it applies to."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class Relation(StrEnum):

@@ -1,11 +1,12 @@
 """The results of maintenance: receipts, checks, import counts, status and the review inbox."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.memory import Memory
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

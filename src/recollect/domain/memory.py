@@ -5,7 +5,7 @@ Its origin is in provenance.py, its changes are in change.py, and the allowed on
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from recollect.domain.provenance import NO_PROVENANCE, Provenance
 from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import Evidence, Redaction, SourceKind
+from recollect.lazy_dataclass import dataclass
 
 
 class MemoryType(StrEnum):

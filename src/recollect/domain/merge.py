@@ -15,12 +15,12 @@ No mark is dropped, whatever is decided.
 
 import difflib
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Status
+from recollect.lazy_dataclass import dataclass
 
 PERSON = "user"  # the author of a change that a person made
 _NOTES = frozenset({ChangeKind.CREATED, ChangeKind.HELD})  # they decide nothing

@@ -1,7 +1,8 @@
 """Calls to language models, and the daily budget for them."""
 
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,12 @@ service/disk/git_checkout.py.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 MAX_NAME = 200
 

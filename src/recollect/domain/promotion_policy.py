@@ -27,13 +27,13 @@ writes are active at once and are not judged here. In which scope a candidate be
 candidate_scope.py. Nothing here reads or writes the store.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.provenance import MODEL_RULE, StatementFlag
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 
 MIN_SESSIONS = 2
 MIN_CONFIDENCE = 0.6

@@ -5,11 +5,11 @@ The promotion policy and the consolidation rely on these values, so they are typ
 entries of `metadata`.
 """
 
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 
 MODEL_RULE = "model"  # the rule of a statement that a language model worded
 

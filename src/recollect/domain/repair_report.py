@@ -1,7 +1,9 @@
 """The result of `repair`: what was rescued from a damaged store, and what was not."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from recollect.lazy_dataclass import dataclass
 
 ROWS_SHOWN = 5
 

@@ -6,7 +6,7 @@ of its score and an explanation; `Retrieval` is the logged search.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from recollect.domain.provenance import StatementFlag
 from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.domain.source import Evidence, Source
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 
 # A contradicted fact stays visible, marked as such.
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)

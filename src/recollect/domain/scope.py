@@ -7,8 +7,9 @@ file decides which; the store only filters by them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class Scope(StrEnum):

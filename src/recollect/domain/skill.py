@@ -5,10 +5,12 @@ text/skill_file.py reads and writes SKILL.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from recollect.lazy_dataclass import dataclass
 
 
 class SkillOrigin(StrEnum):

@@ -6,10 +6,12 @@ quote matches verbatim.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from recollect.lazy_dataclass import dataclass
 
 BLANK = "█"  # replaces forgotten text in a source
 SHADE = "▓"  # … if two blanked sources would otherwise be identical

@@ -1,8 +1,9 @@
 """A tombstone: the record that a person deleted something. It holds ids and hashes, never words."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class DeletedKind(StrEnum):

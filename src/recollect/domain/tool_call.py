@@ -5,11 +5,11 @@ These are records of what happened, quoted from a source. They are never memorie
 tool wrote becomes active.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.memory import Memory
+from recollect.lazy_dataclass import dataclass
 
 
 class ActionKind(StrEnum):

@@ -6,9 +6,10 @@ user, and only what the user plainly typed becomes active without a person. File
 in text/transcripts; text/message_voices.py finds the parts of a message that nobody typed.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class Voice(StrEnum):

@@ -1,8 +1,9 @@
 """Long work that has begun and is finished in steps, also after a kill."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from recollect.lazy_dataclass import dataclass
 
 
 class WorkKind(StrEnum):

@@ -1,6 +1,6 @@
 """The result of writing a vault: a folder of readable pages of a store."""
 
-from dataclasses import dataclass
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ the allowed changes of status.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from recollect.clock import Clock, derived_id
@@ -21,6 +21,7 @@ from recollect.domain.lifecycle import advance
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import Memory, Status
 from recollect.errors import IllegalTransition
+from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 
 ENGINE = "engine"  # the author of changes that no person requested

@@ -5,11 +5,12 @@ The chat model is optional. If none is configured, the budget is spent or the mo
 the result says why, and the caller continues without a reply.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.domain.model_usage import ModelCall, start_of_day
 from recollect.engine.engine_context import EngineContext
 from recollect.errors import InvalidInput, ModelUnavailable
+from recollect.lazy_dataclass import dataclass
 
 MAX_ERROR_CHARS = 500
 

@@ -12,12 +12,12 @@ scopes of letta-update and confirmed on the other half; benchmarks/consolidation
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.memory import Memory, Status
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.judges.pairs import MIN_CHANGE, change_probability
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.replacements import replaces

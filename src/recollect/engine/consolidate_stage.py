@@ -8,7 +8,7 @@ statement make one memory of it, not two.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from recollect.clock import derived_id
@@ -36,6 +36,7 @@ from recollect.engine.leased_job import LeasedJob
 from recollect.engine.neighbours import NeighbourReader
 from recollect.engine.source_text import lead_in
 from recollect.engine.utterances import utterance_keys, utterances_of
+from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 
 CANDIDATES_PER_BATCH = 10  # so that the write lock is never held for long

@@ -8,10 +8,9 @@ a query needs one search, and vectors of two models are never compared. If the s
 be used on this machine, the next one answers with the items it has embedded so far.
 """
 
-from dataclasses import dataclass
-
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable
+from recollect.lazy_dataclass import dataclass
 from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.models.model_names import missing_model_error

@@ -1,13 +1,14 @@
 """The dependencies of the engine: store, clock, models and budget, passed in by the application."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from recollect.clock import Clock
 from recollect.domain.job import Job
 from recollect.domain.model_usage import ModelBudget
 from recollect.domain.promotion_policy import DEFAULT_POLICY, PolicySettings
+from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:

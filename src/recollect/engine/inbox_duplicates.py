@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 
@@ -26,6 +25,7 @@ from recollect.domain.scope import Owner
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.consolidate import SIGNS
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import is_negated, words_without_negation

@@ -7,7 +7,7 @@ nothing when it resumes, and a stage that is killed has either written a step or
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from recollect.clock import Clock, derived_id
 from recollect.domain.capture_event import EventState
 from recollect.domain.job import LEASE_S, Job, JobKind, JobState
 from recollect.engine.engine_context import EngineContext
+from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 
 Tally = Mapping[str, int]

@@ -9,11 +9,11 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from recollect.domain.memory import MemoryType
+from recollect.lazy_dataclass import dataclass
 
 MAX_CLAIMS = 40
 MAX_REPLY_TOKENS = 2_000

@@ -8,13 +8,14 @@ each voice. Secrets are redacted here, before anything is stored.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.source import Redaction, Source
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.lazy_dataclass import dataclass
 from recollect.text.clean_text import clean
 from recollect.text.message_voices import VoicedPart, voiced_parts
 from recollect.text.redact import redact

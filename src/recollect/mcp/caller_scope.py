@@ -6,7 +6,6 @@ exist, even if the caller knows its id.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
@@ -17,6 +16,7 @@ from recollect.domain.project import project_label
 from recollect.domain.retrieval import DEFAULT_STATUSES, Filters, MemoryExplanation, Retrieval
 from recollect.domain.scope import Owner, Scope, visible_owners
 from recollect.errors import NotFound
+from recollect.lazy_dataclass import dataclass
 
 # A search ranks this many candidates anyway, so that all pages come from the same ranking.
 MAX_SEARCH_RESULTS = 100

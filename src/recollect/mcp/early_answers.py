@@ -16,12 +16,12 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from threading import Thread
 from typing import Any, BinaryIO
 
 from recollect import __version__
+from recollect.lazy_dataclass import dataclass
 from recollect.mcp.server_identity import INSTRUCTIONS, NAME, TITLE
 from recollect.mcp.tool_profiles import profile_tools
 

@@ -16,13 +16,14 @@ archives the memories, so that a user can restore them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.memory import Memory, Status
 from recollect.errors import TooLarge
+from recollect.lazy_dataclass import dataclass
 from recollect.mcp.caller_scope import Caller, owners_of_candidates
 from recollect.mcp.tools.remember import initial_status
 

@@ -1,10 +1,10 @@
 """MCP prompts, which the user chooses from a menu of the client: recall and review."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import as_json
 from recollect.mcp.tools.context import context

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.block import authorship_note
 from recollect.errors import NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.mcp.caller_scope import Caller, get_visible_memory, visible_blocks
 from recollect.mcp.pagination import one_line
 

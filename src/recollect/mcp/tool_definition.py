@@ -6,11 +6,11 @@ if they confirm. It does not depend on the protocol.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import truncate
 from recollect.wire.json_schema import Schema, object_of

@@ -5,9 +5,9 @@ Creating a chat model makes no call. It knows nothing of budgets; the caller cou
 each `Completion`.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.token_counter import estimate_tokens
 
 

@@ -6,9 +6,9 @@ raises `CallFailed` with the reason; its shape is never trusted. A token count t
 is ignored: the text matters more.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from recollect.lazy_dataclass import dataclass
 from recollect.models.http_post import CallFailed
 
 Dialect = Literal["openai", "anthropic"]

@@ -6,9 +6,10 @@ The same values for every vendor; `turn_request.py` and `turn_response.py` trans
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
+
+from recollect.lazy_dataclass import dataclass
 
 ANY_TOOL = "*"  # tool_choice: the model must call a tool, whichever
 

@@ -16,11 +16,11 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import httpx2
 
+from recollect.lazy_dataclass import dataclass
 from recollect.wire.internal_request import INTERNAL_REQUEST
 
 CONNECT_S = 10.0  # for each address of a host

@@ -11,13 +11,14 @@ The default model needs no folder; its manifest is defined here.
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import EmbedderUnavailable, InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 POOLINGS = ("mean", "cls")

@@ -8,9 +8,9 @@ is never trusted: what cannot be used raises `CallFailed`.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_response import (
     Dialect,
     json_at,

@@ -9,12 +9,12 @@ whose parts are BERT's; `read_tokenizer_json` returns None for others.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from recollect.lazy_dataclass import dataclass
 from recollect.models.wordpiece_characters import (
     CHINESE,
     MARKS,

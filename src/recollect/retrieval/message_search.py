@@ -7,10 +7,10 @@ that time, in order. Reads only; the same store and the same query give the same
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recollect.domain.conversation import Message, MessageFilters, MessageHit, MessageParts, Role
 from recollect.domain.scope import ItemKind, Owner
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
 from recollect.retrieval.relevance_threshold import Threshold
 from recollect.retrieval.signals import index_signals, speaker_signal

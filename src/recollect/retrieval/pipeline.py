@@ -7,8 +7,8 @@ a store. The same candidates and signals give the same hits in the same order.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.signals import Signal
 from recollect.store.search_index import Candidate

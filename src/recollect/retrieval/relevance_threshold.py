@@ -14,9 +14,10 @@ If nothing passes, a search for memories returns weak matches: those that pass a
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import Candidate, SearchResult, SimilarityStats, VectorMatch
 from recollect.text.query_names import names_in_query

@@ -9,11 +9,11 @@ hits in the same order.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit, Parts, ResolvedQuery
 from recollect.domain.scope import ItemKind
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.cross_project import linked_candidates, other_owners, relevant_candidates
 from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank

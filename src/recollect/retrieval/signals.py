@@ -22,12 +22,12 @@ its score come from the same list.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import log2
 
 from recollect.domain.memory import HALF_LIFE
 from recollect.domain.scope import Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import Candidate, SimilarityStats
 

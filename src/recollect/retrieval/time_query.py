@@ -12,12 +12,13 @@ gets a boost if it does. Pure: nothing here reads a store.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.retrieval import Filters
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.text.query_time_range import (
     QueryTimeRange,

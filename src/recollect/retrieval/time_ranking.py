@@ -6,10 +6,11 @@ nothing here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.retrieval import Filters, ResolvedQuery
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.retrieval.signals import Signal

@@ -7,12 +7,13 @@ file of Letta has the tools and rules of that file, unless it has its own.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import APPROVAL_S, APPROVED, LETTA, RUNTIME
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.runtime.tool_rules import ToolRule, parse_rules
 from recollect.wire.schema_validator import is_readable
 

@@ -1,10 +1,10 @@
 """A tool that an agent may call: how a model sees it, and the function that runs it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import ToolSpec
 from recollect.wire.function_schema import FunctionSchema
 from recollect.wire.schema_validator import SchemaError, schema_errors

@@ -7,7 +7,7 @@ closed by somebody else in the meantime, the checkpoint writes nothing, and the 
 """
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.domain import agent_run as events
 from recollect.domain.agent_run import (
@@ -28,6 +28,7 @@ from recollect.errors import (
     ModelUnavailable,
     RecollectError,
 )
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import (
     ToolChatModel,
     Turn,

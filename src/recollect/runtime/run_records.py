@@ -11,7 +11,7 @@ its driver: `RunLost` tells it, and nothing is written.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from recollect.domain.agent import Agent
 from recollect.domain.agent_run import Approval, CallState, Run, RunCall, RunState, StopReason
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.errors import IllegalTransition, InvalidInput, NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import json_object
 from recollect.runtime.agent_settings import agent_settings, with_approved_tool
 from recollect.service import validate

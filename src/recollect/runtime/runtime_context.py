@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.api.noun import Transport
 from recollect.domain.agent import Agent
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import ToolChatModel
 from recollect.runtime.toolset import ToolRegistry
 from recollect.service.services import Services

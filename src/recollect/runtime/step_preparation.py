@@ -6,12 +6,13 @@ for each message of the user.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from recollect.api.agent_tools import AgentTools
 from recollect.domain.block import Block
 from recollect.domain.conversation import Message, Summary
 from recollect.domain.model_usage import ModelUsage, start_of_day
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import ANY_TOOL, ToolSpec, TurnRequest
 from recollect.models.turn_response import to_json_text
 from recollect.runtime.agent_settings import AgentSettings, agent_settings

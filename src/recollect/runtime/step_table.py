@@ -15,10 +15,10 @@ A pair that is not in the table cannot happen: `advance` raises.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from recollect.domain.agent_run import StopReason
+from recollect.lazy_dataclass import dataclass
 
 
 class StepState(Enum):

@@ -15,11 +15,12 @@ The names and fields of the rules are Letta's. Pure: this file runs no tool and 
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 
 class ToolRuleKind(StrEnum):

@@ -8,12 +8,13 @@ whatever happens; nothing here is tried again.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Any
 
 from recollect.domain.agent_run import RunCall
 from recollect.errors import RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.runtime.agent_tool import AgentTool
 
 MAX_PARALLEL = 8

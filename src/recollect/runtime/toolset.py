@@ -5,10 +5,10 @@ that came as source code with an agent file, by that precedence.
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from recollect.api.agent_tools import AgentTools
 from recollect.errors import AlreadyExists
+from recollect.lazy_dataclass import dataclass
 from recollect.runtime.agent_settings import AgentSettings, FileTool
 from recollect.runtime.agent_tool import AgentTool, tool_from_function
 from recollect.runtime.source_tool import source_tool

@@ -8,9 +8,9 @@ that do not fit the tool stop the run at once, because the model cannot correct 
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import Finish, Turn, TurnCall
 from recollect.models.turn_response import to_json_text
 from recollect.runtime.agent_tool import AgentTool

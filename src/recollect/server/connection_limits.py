@@ -18,7 +18,6 @@ one that waits for its client is closed for a new one, those with a half-sent re
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -27,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect.config import Settings
 from recollect.errors import RequestRefused
+from recollect.lazy_dataclass import dataclass
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 
 MIN_BODY_BYTES_PER_S = 1_000

@@ -12,7 +12,7 @@ does not answer in time, it returns what it read last.
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import APIRouter, Response
@@ -22,6 +22,7 @@ from recollect.app.background_worker import BackgroundState, BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
+from recollect.lazy_dataclass import dataclass
 from recollect.wire import health_models as models
 
 READ_TIMEOUT_S = 1.0  # for the store

@@ -10,13 +10,13 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Header, Request, Response
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fingerprint import sha256_hex
 
 IdempotencyKey = Annotated[str | None, Header(max_length=200)]

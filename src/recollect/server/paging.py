@@ -6,12 +6,12 @@ Verbs that take a limit or an offset get it; for the others the page is cut from
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.wire.request import VerbRequest
 
 MAX_LIMIT = 1_000

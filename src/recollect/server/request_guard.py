@@ -14,13 +14,13 @@ import hmac
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
+from recollect.lazy_dataclass import dataclass
 from recollect.server.allowed_hosts import is_loopback, is_same_origin, parse_host, parse_origin
 from recollect.web.page_guard import ENTER, foreign_request, is_page_path
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json

@@ -10,7 +10,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from socket import socket as Socket
 from types import FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from uvicorn.server import HANDLED_SIGNALS
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
+from recollect.lazy_dataclass import dataclass
 from recollect.server.connection_limits import ConnectionLimits, limited_protocol
 from recollect.server.listen_address import BACKLOG, listen, local_url
 from recollect.server.log_rate_limit import RepeatedLogFilter

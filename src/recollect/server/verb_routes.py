@@ -9,7 +9,6 @@ API, because it is the same model.
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from inspect import cleandoc
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.server.error_handlers import PROBLEM_RESPONSES
 from recollect.server.event_streams import event_response, wants_events
 from recollect.server.idempotency import IdempotentResponses

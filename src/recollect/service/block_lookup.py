@@ -7,7 +7,6 @@ This file only reads; blocks.py writes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.agent import DEFAULT_BLOCKS, Agent
@@ -15,6 +14,7 @@ from recollect.domain.block import Block
 from recollect.domain.conversation import Conversation
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput, NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.place_lookup import RequestPlace, find_viewer, main_project_id

@@ -6,7 +6,7 @@ recognised and not stored again.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from recollect.domain.transcript import Transcript, Voice
 from recollect.engine.leased_job import NextStep, new_job
 from recollect.engine.source_text import TYPED_CHECKED, TranscriptText, render_transcript
 from recollect.errors import InvalidInput, NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.service.place_lookup import RequestPlace, ensure_place, place_of
 from recollect.service.read_material import read_material
 from recollect.service.services import Services

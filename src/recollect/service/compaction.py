@@ -9,7 +9,7 @@ any transaction, and stores it, unless the conversation changed in the meantime.
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -35,6 +35,7 @@ from recollect.domain.conversation import (
 )
 from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.errors import RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.service.block_lookup import require_conversation
 from recollect.service.context_window import measure_window, window_size
 from recollect.service.services import Services

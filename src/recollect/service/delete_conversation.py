@@ -10,13 +10,14 @@ wait, is finished by service/finish_work.py.
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from recollect.clock import Clock
 from recollect.domain.conversation import ConversationReceipt
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
+from recollect.lazy_dataclass import dataclass
 from recollect.service.block_lookup import require_conversation
 from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import (

@@ -9,10 +9,10 @@ the whole records. `engine/inbox_duplicates.py` has the rules of similarity.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import NeighbourQuery

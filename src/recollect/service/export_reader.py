@@ -13,11 +13,11 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from recollect.errors import ImportRefused, InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 # Returns a context with the content of an encrypted file, None if the file is not encrypted.
 Decrypt = Callable[[Path], AbstractContextManager[IO[bytes]] | None]

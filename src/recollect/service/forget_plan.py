@@ -12,12 +12,12 @@ episode) stays without the words. Nothing is written here.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import groupby
 
 from recollect.domain.link import Relation
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.scope import ItemKind, Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.service.outside_candidates import VAULT_WRITER
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables

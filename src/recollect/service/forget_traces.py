@@ -9,10 +9,10 @@ the word index tells who has a word.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Owner, Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.service.block_lookup import require_conversation
 from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import (

@@ -7,7 +7,6 @@ plain name means only a project that was given this name, never a repository tha
 project that a person linked to another is read and written as a part of it.
 """
 
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from recollect.domain.project import (
 )
 from recollect.domain.scope import Viewer
 from recollect.errors import NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.validate import looks_like_an_id, name_of, plain_name
 from recollect.store.protocol import Store, Tables

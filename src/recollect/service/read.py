@@ -8,7 +8,7 @@ is no retrieval id; if the query cannot be embedded, search goes by words and th
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ from recollect.domain.retrieval import (
 )
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval.retrieve import retrieve
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing

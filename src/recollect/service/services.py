@@ -1,7 +1,7 @@
 """The dependencies of the service functions, passed in by the composition root."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from recollect.clock import Clock
 from recollect.config import Settings, expand_home
 from recollect.domain.maintenance import EmbedderStatus
 from recollect.engine.engine_context import EngineContext
+from recollect.lazy_dataclass import dataclass
 from recollect.service.block_listeners import BlockListeners
 from recollect.service.window_headroom import WindowHeadroom
 from recollect.store.protocol import Store

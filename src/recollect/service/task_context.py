@@ -8,7 +8,7 @@ decides what fits; this file only reads.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from recollect.domain.retrieval import Hit, LoggedItem, ResolvedQuery
 from recollect.domain.scope import Owner, Scope, Viewer
 from recollect.engine.judges.durability import says_something_durable
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.time_query import TimeQuery, TimeRange, parse_time_query
 from recollect.service import read, validate

@@ -11,7 +11,7 @@ Candidates that are here already are recognised, so an interrupted import can be
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -23,6 +23,7 @@ from recollect.domain.project import ByPath, parse_reference
 from recollect.domain.scope import Scope
 from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.errors import ImportRefused, InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.service.outside_candidates import add_candidate
 from recollect.service.services import Services
 from recollect.service.write import MemoryDraft, draft_memory

@@ -12,7 +12,7 @@ folder that is synchronised or cleaned up must not forget anything.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from recollect.domain.scope import Scope
 from recollect.domain.vault_report import VaultReport
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, StoreUnavailable
+from recollect.lazy_dataclass import dataclass
 from recollect.service.block_proposals import add_proposal
 from recollect.service.outside_candidates import VAULT_WRITER, add_candidate
 from recollect.service.place_lookup import PlaceIds

@@ -1,7 +1,7 @@
 """Store memories directly: redacted, with evidence, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from recollect.domain.source import Evidence, Redaction, Source, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, place_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables

@@ -11,10 +11,10 @@ import os
 import secrets
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.setup.plan_changes import FileChange
 from recollect.setup.undo_records import UndoRecord, records_from_json, records_to_json
 

@@ -8,8 +8,9 @@ user added to it (`--trust`, `--project`) are kept when the path changes.
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from recollect.lazy_dataclass import dataclass
 
 EntryShape = Literal["stdio", "plain", "joined"]
 

@@ -12,9 +12,10 @@ Every edit is verified: the new text must parse to the expected value, or `Malfo
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.setup import jsonc_parser as jsonc
 
 _NEWLINE = re.compile(r"\r\n|\n")

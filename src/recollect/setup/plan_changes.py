@@ -7,10 +7,11 @@ record, our entries and containers that become empty are removed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.errors import AlreadyExists, InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.setup import json_settings, jsonc_parser, toml_edit
 from recollect.setup.invocation import Invocation, parse_server_entry, server_entry
 from recollect.setup.jsonc_edit import CreatedParts

@@ -7,10 +7,10 @@ Nothing is read or written here, except that the first existing file of several 
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.setup.supported_clients import SettingsFile, SupportedClient
 
 

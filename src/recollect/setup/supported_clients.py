@@ -6,9 +6,10 @@ test compares the plugin's hooks (`plugin/hooks/hooks.json`) with this table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from recollect.lazy_dataclass import dataclass
 from recollect.setup.invocation import EntryShape
 
 SERVER_NAME = "recollect"  # the name of the MCP server in every client

@@ -11,8 +11,9 @@ A program may add tables below ours (`[mcp_servers.recollect.tools.search]`): th
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from recollect.lazy_dataclass import dataclass
 
 _HEADER = re.compile(r"[ \t]*\[\[?(?P<name>[^\]#]+)\]\]?[ \t]*(?:#.*)?$")
 _PART = re.compile(

@@ -8,9 +8,9 @@ and files were created for them. A record contains no unchanged text of the file
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.setup.jsonc_edit import CreatedParts
 from recollect.setup.text_diff import Edit, apply_edits, digest
 

@@ -14,7 +14,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from recollect.errors import InvalidInput, StoreUnavailable
+from recollect.lazy_dataclass import dataclass
 from recollect.store.store_key import StoreKey, parse_keys, unwrap_key, wrap_key
 
 KEYRING_SERVICE, KEYRING_USER = "recollect", "store keys"

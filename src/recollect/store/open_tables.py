@@ -1,8 +1,8 @@
 """Open the repositories and indexes of a database connection."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.indexes.hybrid_search_index import HybridSearchIndex
 from recollect.store.indexes.vector_index import VectorIndex

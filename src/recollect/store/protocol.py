@@ -11,13 +11,13 @@ Times, ids and rules come from the callers: a store writes and finds rows, and d
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
 from recollect.domain.maintenance import Imported, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
+from recollect.lazy_dataclass import dataclass
 from recollect.store.repositories.agents import AgentRepository
 from recollect.store.repositories.blocks import BlockRepository
 from recollect.store.repositories.clients import ClientRepository

@@ -20,11 +20,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.retrieval import Retrieval
 from recollect.errors import StoreBusy, StoreClosed, StoreError
+from recollect.lazy_dataclass import dataclass
 
 MAX_WAITING = 10_000
 MAX_BATCH = 200  # takes some milliseconds to write

@@ -7,7 +7,7 @@ the canonical rows and can be rebuilt from them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +15,7 @@ from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.memory import MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     # For the type checker only: a process that compares no vectors never loads NumPy.

@@ -7,13 +7,14 @@ which the indexes know it; `id` is the text id of the record.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.skill import SkillOrigin
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ in it is taken for true.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from recollect.lazy_dataclass import dataclass
 
 PROMPT = """\
 I am moving to another tool and want to take along what you remember about me.

@@ -7,9 +7,10 @@ raise OverflowError or ValueError, which the caller handles.
 
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple, Self
+
+from recollect.lazy_dataclass import dataclass
 
 Direction = Literal["past", "future"]
 

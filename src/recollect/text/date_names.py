@@ -8,10 +8,10 @@ confirms it: a day, a year, a preposition, or a capital letter after certain wor
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.date_calendar import (
     CLOCK_UNITS,
     ONE_DAY,

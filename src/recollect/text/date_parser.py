@@ -13,9 +13,9 @@ are not interpreted: "we built it in 3 days" is read like "we leave in 3 days".
 """
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.date_calendar import Calendar, Direction, TimeSpan, date_in_month
 from recollect.text.date_names import (
     Anchor,

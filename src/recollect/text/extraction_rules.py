@@ -7,9 +7,8 @@ questions or suppositions. To extend the extractor, add a rule and a row to
 tests/engine/test_extraction_rules.py; benchmarks/extraction measures the effect.
 """
 
-from dataclasses import dataclass
-
 from recollect.domain.memory import MemoryType
+from recollect.lazy_dataclass import dataclass
 from recollect.text.extraction_lexicon import (
     DEICTIC,
     FAMILY,

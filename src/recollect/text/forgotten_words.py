@@ -10,11 +10,11 @@ rest of it is about the same thing. What says the same in other words is not fou
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 from unicodedata import normalize
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.bpe_tokenizer import BpeTable, load_table
 from recollect.text.search_words import STOP_WORDS
 from recollect.text.sentence_splitter import sentence_spans

@@ -9,8 +9,9 @@ value is built. Which fields are expected is the caller's concern.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from recollect.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import yaml

@@ -9,11 +9,12 @@ own. To add a language, add a file and its code to `SPACED` or to `_SCRIPTS`.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 
 ENGLISH = "en"

@@ -16,11 +16,11 @@ The rules know no client: the readers in text/transcripts have removed what they
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from unicodedata import category
 
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import INTRODUCTION
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_reported_speech, normalize_sentence

@@ -17,9 +17,9 @@ The range is what the person probably means; the caller decides how strictly to 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.date_calendar import TimeSpan
 from recollect.text.date_parser import MIN_TIME, DateExpression, find_dates
 from recollect.text.date_words import MONTHS

@@ -9,9 +9,9 @@ not changed; the tests list examples of both.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from recollect.domain.source import Redaction
+from recollect.lazy_dataclass import dataclass
 from recollect.text.redact_clues import ClueFinder
 from recollect.text.redact_escapes import decoded_texts
 from recollect.text.redact_headers import HEADER_CLUES, header_secrets

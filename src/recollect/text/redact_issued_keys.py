@@ -8,8 +8,8 @@ characters, so the time is linear.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 
 MIN_LENGTH = 16  # no issued key is shorter

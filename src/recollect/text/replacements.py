@@ -7,8 +7,8 @@ still be used elsewhere, and nothing is replaced.
 """
 
 import re
-from dataclasses import dataclass
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import content_words, is_negated
 

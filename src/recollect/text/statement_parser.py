@@ -11,9 +11,9 @@ without the names, and whether it is negated.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 
 

@@ -7,10 +7,10 @@ from related ones; embedding similarity alone does not. The weights were chosen 
 scopes of letta-update and confirmed on the other (docs/log.md).
 """
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import content_words, is_negated, names_in, sentence_frame
 

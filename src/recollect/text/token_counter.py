@@ -8,11 +8,12 @@ extra `tokens`) is not installed, all counts come from `token_estimate.py`. A co
 only, without the tokens that a server adds around each message.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from math import ceil
 from threading import Lock
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text import bpe_tokenizer
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.token_estimate import estimate_tokens

@@ -6,7 +6,8 @@ tables are not available; docs/log.md (2026-11-15) tells how they were set and t
 """
 
 import re
-from dataclasses import dataclass
+
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ below it are there for the reader. A page that a person wrote has no such line a
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.front_matter import parse_front_matter, render_front_matter
 
 END = "<!-- recollect: edits above this line are proposed; below it nothing is read -->"

@@ -14,9 +14,10 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.domain.maintenance import Receipt
+from recollect.lazy_dataclass import dataclass
 from recollect.web.review_queue import ReviewQueue
 
 CODE_VALID_S = 60.0

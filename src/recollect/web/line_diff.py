@@ -1,7 +1,8 @@
 """The difference of two texts, line by line, for a page."""
 
 import difflib
-from dataclasses import dataclass
+
+from recollect.lazy_dataclass import dataclass
 
 CONTEXT_LINES = 3
 MAX_LINES = 2_000  # of each text; comparing longer ones takes too long

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.link import Link
 from recollect.domain.memory import Memory
+from recollect.lazy_dataclass import dataclass
 
 MAX_NODES = 12
 WIDTH, HEIGHT = 640, 320

@@ -8,7 +8,7 @@ sends a form asks for JSON; it gets the address to go to, or the problem.
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -20,6 +20,7 @@ from recollect import __version__
 from recollect.app.local_recollect import LocalRecollect
 from recollect.calling_client import BROWSER, use_client
 from recollect.errors import InvalidInput, RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.web.browser_sessions import BrowserSession, BrowserSessions
 from recollect.web.page_guard import SECURITY_HEADERS, cookie_name, foreign_request
 from recollect.web.store_counts import StoreCounts

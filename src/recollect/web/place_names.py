@@ -1,13 +1,13 @@
 """The names of projects and agents by their ids, for pages that show memories."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from recollect.api.recollect import Recollect
 from recollect.domain.agent import Agent
 from recollect.domain.memory import Memory
 from recollect.domain.project import Project, project_labels
 from recollect.domain.scope import Scope
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

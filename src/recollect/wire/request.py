@@ -6,13 +6,13 @@ call, the server from the path, query and body of an HTTP request; both get the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.wire.path_segment import placeholder_names
 
 PREFIX = "/api"

@@ -5,11 +5,12 @@ The input of a tool arrives as pieces of JSON. It is parsed at the end, or left 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts import json_fields as fields
 from recollect.text.transcripts.json_records import parse_json
 

@@ -10,10 +10,10 @@ and, if present, `tool_calls`, `tool_call_id`, `name` and `metadata`.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.client.intercept.sse import SseEvent
+from recollect.lazy_dataclass import dataclass
 
 Json = dict[str, Any]
 CapturedMessage = dict[str, Any]

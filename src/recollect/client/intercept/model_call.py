@@ -9,7 +9,6 @@ in the thread of the outbox.
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +17,7 @@ from recollect.client.intercept.dialect import CapturedMessage, Dialect
 from recollect.client.intercept.sse import parse_events
 from recollect.client.intercept.strip_injected import strip_injected
 from recollect.domain.transcript import Voice
+from recollect.lazy_dataclass import dataclass
 from recollect.wire.internal_request import INTERNAL_REQUEST
 
 MAX_RECORDED_BYTES = 32_000_000  # of one response; the rest is not recorded

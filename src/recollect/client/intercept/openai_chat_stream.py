@@ -5,10 +5,11 @@ Log probabilities, padding and filter results are ignored.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts import json_fields as fields
 
 _TOP_FIELDS = ("id", "created", "model", "service_tier", "system_fingerprint", "usage")

@@ -6,10 +6,11 @@ are cut before it and for servers that omit them from it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.client.intercept.dialect import Json
 from recollect.client.intercept.sse import SseEvent
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts import json_fields as fields
 
 _START_EVENTS = ("response.created", "response.queued", "response.in_progress")

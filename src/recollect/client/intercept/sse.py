@@ -7,9 +7,9 @@ event counts even if the stream was cut before the blank line that ends it, if i
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts.json_records import parse_json
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")

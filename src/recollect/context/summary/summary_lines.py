@@ -11,7 +11,7 @@ that a later line always stands below the earlier one that it changes.
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
@@ -21,6 +21,7 @@ from recollect.context.speaker_label import PERHAPS_PASTED, is_perhaps_pasted
 from recollect.context.summary.statement_weight import statement_weight
 from recollect.domain.conversation import Message, Role
 from recollect.domain.memory import MemoryType
+from recollect.lazy_dataclass import dataclass
 from recollect.text import sentence_classifier
 from recollect.text.extraction_rules import matching_rule
 from recollect.text.lazy_pattern import LazyPattern

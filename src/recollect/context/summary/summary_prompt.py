@@ -8,12 +8,12 @@ transcript does not fit; the previous summary covers them.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recollect.context.summary.summarize import summarize
 from recollect.context.token_budget import TokenCounter
 from recollect.context.tool_call_groups import tool_calls_of
 from recollect.domain.conversation import Message, Role
+from recollect.lazy_dataclass import dataclass
 from recollect.text.clean_text import clean
 from recollect.text.fence import escape_fence_tags, fenced_spans
 from recollect.text.redact import redact

@@ -9,9 +9,10 @@ about one topic that both hold are left alone unless one of these signs is there
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.context.summary.summary_lines import Heading, SummaryLine
+from recollect.lazy_dataclass import dataclass
 from recollect.text.language_data import ENGLISH, Language, detect_language
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.search_words import query_without_stop_words, searchable_text

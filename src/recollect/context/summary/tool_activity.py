@@ -9,12 +9,13 @@ A failed command stays open until the same command succeeds.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from recollect.context.summary.summary_lines import Heading, SummaryLine
 from recollect.context.tool_call_groups import answered_call_ids, tool_calls_of
 from recollect.domain.conversation import Message, Role
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 

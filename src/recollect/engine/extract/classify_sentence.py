@@ -8,7 +8,7 @@ What says something but is not worth a review is a statement: search finds it, t
 list it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from recollect.domain.candidate import StatementSubject
 from recollect.domain.memory import MemoryType
@@ -25,6 +25,7 @@ from recollect.engine.judges.sentence_features import (
     person_features,
     sentence_features,
 )
+from recollect.lazy_dataclass import dataclass
 from recollect.text.explicit_request import asks_to_remember
 from recollect.text.extraction_rules import ExtractionRule, matching_rule
 from recollect.text.lazy_pattern import LazyPattern

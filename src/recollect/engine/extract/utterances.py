@@ -6,12 +6,12 @@ the prompt, and sentences next to a forgotten span. The others are returned as `
 order, each with its offsets in the source.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.source import BLANKS
 from recollect.domain.transcript import Voice
 from recollect.engine.source_text import SourceTurn
+from recollect.lazy_dataclass import dataclass
 from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.spoken_parts import spoken_spans
 

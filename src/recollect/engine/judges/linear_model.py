@@ -8,8 +8,9 @@ head in order, one signed byte for each bucket. It is read when a judge is first
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from recollect.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ so a change here requires new weights.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from zlib import crc32
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.language_data import detect_language
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.statement_parser import content_words, is_negated, names_in

@@ -10,9 +10,10 @@ so a change here requires new weights.
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from zlib import crc32
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.extraction_rules import RULES, ExtractionRule
 from recollect.text.language_data import detect_language

@@ -7,9 +7,9 @@ sentences; skill_steps.py decides which of them become steps.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import fenced_spans
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.search_words import STOP_WORDS

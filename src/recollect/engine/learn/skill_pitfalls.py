@@ -7,7 +7,6 @@ actions that remain valid: those that neither failed nor were corrected by the u
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from recollect.domain.conversation import Message, Role
@@ -18,6 +17,7 @@ from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import command_words, is_inspection, is_same_task
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
 from recollect.engine.learn.tool_actions import Action, Actions, Messages
+from recollect.lazy_dataclass import dataclass
 
 MAX_PITFALLS = 15
 _RETRY_WINDOW = 15  # number of actions after a failure that are searched for a retry

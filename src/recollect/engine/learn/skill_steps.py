@@ -7,7 +7,7 @@ and instructions become the steps. Failed actions, inspections and repetitions a
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from recollect.domain.conversation import Role
 from recollect.domain.skill import DraftLine
@@ -16,6 +16,7 @@ from recollect.engine.learn import skill_instructions as instructions
 from recollect.engine.learn.shell_commands import is_inspection
 from recollect.engine.learn.skill_placeholders import generalize, generalize_command, relative_path
 from recollect.engine.learn.tool_actions import UNSUCCESSFUL, Action, Actions, Messages
+from recollect.lazy_dataclass import dataclass
 
 MAX_STEPS = 30
 _MAX_INLINE_CHARS = 90  # a longer command is not shown within its step

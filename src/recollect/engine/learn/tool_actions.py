@@ -10,11 +10,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from recollect.domain.conversation import Message, Role
 from recollect.domain.tool_call import ActionKind, Outcome
+from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.transcripts import json_fields, message_parts
 from recollect.text.transcripts.json_fields import JsonRecord, is_record, records_at, text_at

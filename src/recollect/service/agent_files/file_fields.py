@@ -6,7 +6,7 @@ in the file (`$.blocks[3].block.limit`). This file knows no format.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from types import NoneType
@@ -26,6 +26,7 @@ from pydantic import (
 
 from recollect.domain import limits
 from recollect.errors import ImportRefused, InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.service import validate
 from recollect.service.block_lookup import validate_label
 from recollect.text.redact import RedactionResult, redact

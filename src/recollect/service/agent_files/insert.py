@@ -8,7 +8,7 @@ equal are used; if they differ, the store's stay as they are, and the conflict i
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from recollect.clock import Clock
@@ -20,6 +20,7 @@ from recollect.domain.project import Project, Repo, identity_of_repo, is_named_a
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
 from recollect.errors import AlreadyExists
+from recollect.lazy_dataclass import dataclass
 from recollect.service.agent_files.model import (
     AgentParts,
     BlockParts,

@@ -4,11 +4,11 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from recollect.errors import ImportRefused, InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 MAX_BYTES = 1024 * 1024 * 1024  # of a trusted file
 MAX_DEPTH = 200

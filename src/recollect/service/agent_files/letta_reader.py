@@ -8,7 +8,7 @@ no archive and no history of blocks. Nothing here touches a store.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from recollect.domain.agent_transfer import LETTA
 from recollect.domain.block import Block, BlockAuthor, BlockVersion
 from recollect.domain.conversation import Conversation, Message, Role
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.service import validate
 from recollect.service.agent_files.file_fields import refuse, validate_model
 from recollect.service.agent_files.letta_legacy import current_shape, is_legacy

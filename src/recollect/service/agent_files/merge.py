@@ -9,7 +9,7 @@ the passages.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,7 @@ from recollect.domain.block import (
 from recollect.domain.memory import Status
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.service import validate
 from recollect.service.agent_files.clone import (
     common_version,

@@ -6,7 +6,7 @@ paths of skills and checkouts belong to the machine and are not parts of an agen
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.agent import Agent, AgentPinning
@@ -18,6 +18,7 @@ from recollect.domain.memory import Memory
 from recollect.domain.project import ByPath, Project, Repo, parse_reference
 from recollect.domain.scope import Owner, Scope
 from recollect.domain.source import Source
+from recollect.lazy_dataclass import dataclass
 from recollect.service.agents import PINNED_IN
 from recollect.store.protocol import Tables
 from recollect.store.values import StoredSkill

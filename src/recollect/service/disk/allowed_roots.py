@@ -9,11 +9,11 @@ root can link a file of the same disk into it.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from recollect.domain.file import FileWindow
 from recollect.errors import InvalidInput, NotFound, RequestRefused
+from recollect.lazy_dataclass import dataclass
 from recollect.service.disk.safe_read import MAX_FILE_BYTES, FileText, UnreadFile, read_file
 from recollect.text.line_windows import line_window
 from recollect.text.secret_file_names import secret_path_reason

@@ -7,10 +7,10 @@ the same order. Links are not followed. No file is opened here.
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from recollect.lazy_dataclass import dataclass
 from recollect.service.disk.allowed_roots import is_system, real_folders
 from recollect.text.secret_file_names import secret_path_reason
 

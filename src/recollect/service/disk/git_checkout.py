@@ -5,11 +5,11 @@ Supports ordinary checkouts, worktrees and submodules, whose `.git` is a file wi
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.domain.project import normalise_remote
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 
 _SECTION = re.compile(r'^\s*\[\s*remote\s+"(?P<name>[^"]+)"\s*\]', re.IGNORECASE)
 _URL = re.compile(r"^\s*url\s*=\s*(?P<url>.+?)\s*$", re.IGNORECASE)

@@ -9,11 +9,12 @@ shown without secrets, and a line that matches only inside a secret does not mat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from recollect.domain.file import GrepMatch, GrepPage
 from recollect.errors import InvalidInput, NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.service.disk.allowed_roots import AllowedPath, locate
 from recollect.service.disk.file_walk import (
     FileToSearch,

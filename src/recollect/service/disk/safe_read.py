@@ -13,11 +13,11 @@ opened, and a pipe that replaces the file in between is opened without waiting.
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, TooLarge
+from recollect.lazy_dataclass import dataclass
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
 BINARY_HEAD_BYTES = 8 * 1024

@@ -12,12 +12,13 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.resources import files as resources
 from pathlib import Path
 
 from recollect.domain.skill import Skill, SkillOrigin, SkillReport
 from recollect.errors import AlreadyExists, InvalidInput, StoreUnavailable, TooLarge
+from recollect.lazy_dataclass import dataclass
 from recollect.text.skill_file import name_problem, parse_skill
 
 FILE = "SKILL.md"

@@ -9,13 +9,13 @@ conversation at a time; it stores nothing and decides nothing. A file that canno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from recollect.domain.capture_event import CaptureMode
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, TooLarge
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts.json_fields import JsonRecord
 from recollect.text.transcripts.json_records import decode_records
 from recollect.wire.material_files import MAX_BYTES, read_text_file

@@ -10,7 +10,7 @@ Nothing becomes active here: `domain/promotion_policy.py` keeps imported memorie
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -22,6 +22,7 @@ from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput, RecollectError, StoreError
+from recollect.lazy_dataclass import dataclass
 from recollect.service.capture import Capture, continues, prepare_capture, store_capture
 from recollect.service.imports.history_source import (
     HistorySource,

@@ -16,13 +16,14 @@ never are.
 
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection, value_shape
 from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
 from recollect.store.indexes.vector_cache import (

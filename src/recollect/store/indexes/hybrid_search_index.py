@@ -12,7 +12,7 @@ bit codes are not known above this file: candidates have the text ids of their r
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from recollect.domain.conversation import MessageFilters
 from recollect.domain.memory import Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.indexes.item_records import (
     ItemRecords,

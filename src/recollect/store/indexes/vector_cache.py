@@ -8,13 +8,14 @@ not count. Nothing here reads the store.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
 
 BUDGET_BYTES = 32 << 20  # some 40,000 vectors of 384 dimensions

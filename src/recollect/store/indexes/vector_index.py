@@ -5,10 +5,11 @@ Methods import NumPy themselves: a process that only writes never loads it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.indexes.item_records import ItemRecords
 from recollect.store.repositories.repository import Repository

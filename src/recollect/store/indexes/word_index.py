@@ -14,7 +14,7 @@ with a prefix, and have less weight (recollect.text.transcript_sides).
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from heapq import nlargest
 from itertools import chain, groupby
@@ -22,6 +22,7 @@ from math import log
 from operator import itemgetter
 
 from recollect.domain.scope import ItemKind, Owner
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.item_index import ASSISTANT_PREFIX

@@ -6,9 +6,9 @@ have one text for both. Used by integrity checks, rebuilding, importing and embe
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.item_index import ItemIndex
 from recollect.store.repositories import blocks, files, messages

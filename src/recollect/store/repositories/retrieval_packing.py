@@ -13,13 +13,13 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Parts, Retrieval
 from recollect.errors import StoreDamaged
+from recollect.lazy_dataclass import dataclass
 
 RETURNED = "returned"
 

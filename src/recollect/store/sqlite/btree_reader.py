@@ -9,9 +9,10 @@ cannot be read is listed as page numbers; nothing here knows what the rows mean.
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.database_image import HEADER_SIZE, PAGE_SIZE, DatabaseImage
 
 TABLE_LEAF, TABLE_INTERIOR, INDEX_LEAF, INDEX_INTERIOR = 0x0D, 0x05, 0x0A, 0x02

@@ -16,11 +16,11 @@ import os
 import struct
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
+from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.encryption import RESERVED_BYTES, apply_key
 from recollect.store.store_key import StoreKey
 

@@ -10,7 +10,6 @@ migration that this version does not know is refused: an older program must not 
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +18,7 @@ import apsw
 
 from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer, StoreReadOnly
+from recollect.lazy_dataclass import dataclass
 from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.connection import connect, translate_errors
 from recollect.store.sqlite.partial_file import partial_file

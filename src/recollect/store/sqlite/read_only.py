@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 import urllib.parse
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -18,6 +17,7 @@ import apsw
 from recollect.clock import Clock
 from recollect.domain.repair_report import RepairReport
 from recollect.errors import StoreDamaged, StoreError, StoreReadOnly
+from recollect.lazy_dataclass import dataclass
 from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.connection import READER_CACHE_KIB, connect, translate_errors
 from recollect.store.sqlite.database_image import has_lost_commits

@@ -5,7 +5,6 @@ A damaged file may not say what its tables look like any more; the migrations th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import apsw
 
 from recollect.clock import SystemClock
+from recollect.lazy_dataclass import dataclass
 from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.btree_reader import StorageType, StoredColumn, TreeShape
 from recollect.store.sqlite.migrate import known_migrations, migrate

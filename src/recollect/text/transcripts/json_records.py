@@ -6,8 +6,8 @@ very long numbers) counts as broken too.
 """
 
 import json
-from dataclasses import dataclass
 
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts.json_fields import JsonRecord, is_record
 
 _SURROUNDING = "\ufeff \t\r\n"

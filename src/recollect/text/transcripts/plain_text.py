@@ -18,10 +18,11 @@ but not "Nota:").
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts.json_fields import parse_time
 from recollect.text.transcripts.message_parts import first_timestamp
 from recollect.text.transcripts.speaker_labels import NOT_SPEAKERS, voice_of_label

@@ -7,11 +7,11 @@ as written, neither cleaned nor redacted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from recollect.domain.transcript import Transcript
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.text.transcripts import (
     chatgpt_export,
     claude_ai_export,

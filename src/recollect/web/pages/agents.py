@@ -4,13 +4,12 @@ Agents: who they are, what is always in their context, and how full their contex
 Proposals are edits of shared blocks that agents asked for; they wait here for a decision.
 """
 
-from dataclasses import dataclass
-
 from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
 from recollect.web.downloads import download
 from recollect.web.line_diff import diff_lines
 from recollect.web.page import PageRequest, page

@@ -1,13 +1,13 @@
 """Home: what waits, what goes on, what the store holds; first steps if it is empty."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.domain.memory import Status
+from recollect.lazy_dataclass import dataclass
 from recollect.web.page import PageRequest, page
 from recollect.web.place_names import PlaceNames
 

@@ -5,8 +5,6 @@ A quote is shown in a window of its source, because a source may be a long trans
 the address widens the window.
 """
 
-from dataclasses import dataclass
-
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -16,6 +14,7 @@ from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.scope import Scope
 from recollect.domain.source import Evidence, SourceWindow
 from recollect.errors import NotFound, RecollectError
+from recollect.lazy_dataclass import dataclass
 from recollect.web.browser_sessions import ReviewDecision
 from recollect.web.link_graph import link_graph
 from recollect.web.page import PageRequest, address, page

@@ -1,6 +1,5 @@
 """Projects, and the timeline of a project or topic: what was believed when."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.domain.memory import Memory, Status
+from recollect.lazy_dataclass import dataclass
 from recollect.web.downloads import download
 from recollect.web.page import PageRequest, page
 from recollect.web.place_names import PlaceNames
