@@ -64,6 +64,7 @@ OPERATIONS = """
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
 /api/briefing POST
+/api/captures/actions/advice POST
 /api/captures/actions/command GET
 /api/captures/actions/error POST
 /api/captures/actions/file GET
