@@ -33,6 +33,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "chat_model": ("RECOLLECT_CHAT_MODEL",),
     "chat_calls_per_day": ("RECOLLECT_CHAT_CALLS_PER_DAY",),
     "chat_tokens_per_day": ("RECOLLECT_CHAT_TOKENS_PER_DAY",),
+    "model_prices": ("RECOLLECT_MODEL_PRICES",),
     "host": ("RECOLLECT_HOST", "MEMORY_SERVER_HOST"),
     "port": ("RECOLLECT_PORT", "MEMORY_SERVER_PORT"),
     "server_url": ("RECOLLECT_SERVER_URL", "MEMORY_SERVER_URL"),
@@ -103,6 +104,7 @@ class Settings:
     chat_model: str = ""
     chat_calls_per_day: int = 200
     chat_tokens_per_day: int = 500_000
+    model_prices: str = ""  # a JSON file with prices of models, added to the known ones
     cross_project: bool = True
     host: str = "127.0.0.1"
     port: int = 8283  # 0: the operating system chooses a free port

@@ -1,8 +1,9 @@
 """Embedding models and calls of language models."""
 
+from recollect.api.arguments import AgentLike
 from recollect.api.noun import Noun
 from recollect.domain.embedding_model import EmbeddingModel, ModelSelection, ReembedProgress
-from recollect.domain.model_usage import ModelCall
+from recollect.domain.model_usage import ChatModelStatus, ModelCall
 from recollect.wire.requests import models as requests
 
 
@@ -21,8 +22,12 @@ class Models(Noun):
         """Embed one word and return the embedder's name, or raise `EmbedderUnavailable`."""
         return self._send(requests.CheckEmbedderRequest, locals())
 
+    def chat(self, *, agent: AgentLike | None = None) -> ChatModelStatus:
+        """Return the chat model that agents, or one agent, run on; the name '' means none."""
+        return self._send(requests.GetChatModelRequest, locals())
+
     def calls(self, *, limit: int = 50) -> list[ModelCall]:
-        """Return the latest calls of language models, with their token counts."""
+        """Return the latest calls of language models, with their token counts and costs."""
         return self._send(requests.ListModelCallsRequest, locals())
 
     def count_tokens(self, text: str, *, model: str = "") -> int:

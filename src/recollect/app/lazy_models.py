@@ -8,7 +8,7 @@ from recollect.config import Settings
 from recollect.domain.agent import Agent
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus
 from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.models.model_names import embedder_name_and_dimension
+from recollect.models.model_names import agent_model_name, embedder_name_and_dimension
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import RegisteredModel
 
@@ -110,7 +110,7 @@ class LazyModels:
                 "RECOLLECT_CHAT_MODEL"
             )
         # As above.
-        from recollect.models.model_factory import agent_model_name, create_chat_model
+        from recollect.models.model_factory import create_chat_model
 
         name = model or agent_model_name(self._settings, agent.model)
         with self._lock:

@@ -16,11 +16,12 @@ from recollect.api.recollect import Recollect
 from recollect.app.lazy_models import LazyModels
 from recollect.app.local_transport import LocalTransport
 from recollect.clock import Clock, SystemClock
-from recollect.config import Settings
+from recollect.config import Settings, expand_home
 from recollect.domain.model_usage import ModelBudget
 from recollect.domain.promotion_policy import PolicySettings
 from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
+from recollect.models.model_prices import ModelPrices
 from recollect.service.services import Services
 from recollect.store.key_places import KeyPlaces
 from recollect.store.sqlite.store import SqliteStore
@@ -42,6 +43,11 @@ def key_places(settings: Settings) -> KeyPlaces:
         uses_keyring=settings.keyring,
         passphrase=settings.passphrase,
     )
+
+
+def _prices_of(settings: Settings) -> ModelPrices:
+    own = settings.model_prices
+    return ModelPrices(expand_home(own) if own else None)
 
 
 class LocalRecollect(Recollect):
@@ -77,6 +83,7 @@ class LocalRecollect(Recollect):
             chat=self._models.chat,
             uses_chat=chat is not None or settings.chat_backend != "none",
             budget=ModelBudget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
+            prices=_prices_of(settings),
             policy=PolicySettings(
                 promote_explicit=settings.promote_explicit, single_user=settings.single_user
             ),

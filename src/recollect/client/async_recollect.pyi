@@ -65,18 +65,12 @@ from recollect.domain.maintenance import (
     Verification,
 )
 from recollect.domain.memory import Memory
-from recollect.domain.model_usage import ModelCall
+from recollect.domain.model_usage import ChatModelStatus, ModelCall
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.domain.source import SourceWindow
-from recollect.domain.tool_call import (
-    ActionAdvice,
-    CommandHistory,
-    ErrorHistory,
-    FileHistory,
-    SessionFiles,
-)
+from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
 from recollect.wire.requests.agents import WARN_AT
 from recollect.wire.requests.archive import TOKEN_LIMIT
 from recollect.wire.requests.files import MOST_OPEN
@@ -244,19 +238,6 @@ class AsyncCaptures:
         limit: int = 10,
     ) -> SessionFiles:
         """Return the files that a session changed, and what was decided in it."""
-
-    async def advice(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        *,
-        error: str = "",
-        project: Place = None,
-        repo: Place = None,
-        agent: AgentLike | None = None,
-        session: str | None = None,
-    ) -> ActionAdvice | None:
-        """Return what concerns a tool call before it is made, or None."""
 
 class AsyncInbox:
     """Review candidates that wait for a decision."""
@@ -1064,8 +1045,11 @@ class AsyncModels:
     async def check_embedder(self) -> str:
         """Embed one word and return the embedder's name, or raise `EmbedderUnavailable`."""
 
+    async def chat(self, *, agent: AgentLike | None = None) -> ChatModelStatus:
+        """Return the chat model that agents, or one agent, run on; the name '' means none."""
+
     async def calls(self, *, limit: int = 50) -> builtins.list[ModelCall]:
-        """Return the latest calls of language models, with their token counts."""
+        """Return the latest calls of language models, with their token counts and costs."""
 
     async def count_tokens(self, text: str, *, model: str = "") -> int:
         """Return how many tokens *text* has."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from recollect.domain.context_bundle import Citation
 from recollect.domain.conversation import Message
 from recollect.lazy_dataclass import dataclass
 
@@ -65,6 +66,7 @@ class Run:
     steps: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost_usd: float | None = None  # of the steps whose model has a price
     first_position: int  # of the message that started it
     error: str = ""
     started_at: datetime
@@ -105,11 +107,12 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True)
 class RunUsage:
-    """The steps and tokens of a run."""
+    """The steps and tokens of a run, and their cost; None if the price is not known."""
 
     steps: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +128,7 @@ class RunResult:
     usage: RunUsage = field(default_factory=RunUsage)
     model: str = ""
     retrieval_id: str | None = None  # of the memories in the prompt; `explain` shows them
+    citations: tuple[Citation, ...] = ()  # of the marks ([m1]) that the answer may contain
     error: str = ""
 
 

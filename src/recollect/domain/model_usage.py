@@ -15,8 +15,22 @@ class ModelCall:
     purpose: str
     input_tokens: int = 0
     output_tokens: int = 0
+    cost_usd: float | None = None  # None: the price of the model is not known
     error: str = ""
     asked_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatModelStatus:
+    """
+    The chat model that an agent runs on. `name` is '' if none is configured.
+
+    Prices are in US dollars per million tokens; None if they are not known.
+    """
+
+    name: str = ""
+    input_usd: float | None = None
+    output_usd: float | None = None
 
 
 @dataclass(frozen=True)

@@ -62,4 +62,5 @@ def budget_refusal(engine: EngineContext) -> str:
 
 def record_call(engine: EngineContext, call: ModelCall) -> None:
     """Record a call and its cost."""
-    engine.store.write(lambda tables: tables.jobs.add_call(call))
+    priced_call = engine.prices.with_cost(call)
+    engine.store.write(lambda tables: tables.jobs.add_call(priced_call))

@@ -9,6 +9,7 @@ from recollect.domain.job import Job
 from recollect.domain.model_usage import ModelBudget
 from recollect.domain.promotion_policy import DEFAULT_POLICY, PolicySettings
 from recollect.lazy_dataclass import dataclass
+from recollect.models.model_prices import ModelPrices
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -28,4 +29,5 @@ class EngineContext:
     budget: ModelBudget
     policy: PolicySettings = DEFAULT_POLICY
     uses_chat: bool = False  # a chat model is configured, whether or not it is available now
+    prices: ModelPrices = field(default_factory=ModelPrices)
     running: dict[str, Job] = field(default_factory=dict)  # by id: the jobs this process works on

@@ -80,7 +80,9 @@ def _read_window(
     except ModelUnavailable as error:
         record_call(engine, replace(call, error=str(error)[:MAX_ERROR_CHARS]))
         raise
-    billed_call = replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+    billed_call = engine.prices.with_cost(
+        replace(call, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+    )
     try:
         claims = claims_prompt.parse_claims(reply.text)
     except claims_prompt.UnreadableReply as error:

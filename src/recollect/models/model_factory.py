@@ -25,19 +25,6 @@ def create_embedder(settings: Settings) -> Embedder:
             raise InvalidInput(f"the embedding backend {other!r} has no embedder")
 
 
-def agent_model_name(settings: Settings, agent_model: str) -> str:
-    """
-    Return the name of the model that an agent runs on.
-
-    A name with the configured backend before it (`anthropic/…`) is the agent's own choice. Another
-    one counts only if no model is configured: it may be of a server that is not configured here.
-    """
-    backend, separator, name = agent_model.partition("/")
-    if separator and backend == settings.chat_backend and name:
-        return name
-    return settings.chat_model.strip() or agent_model
-
-
 def create_chat_model(settings: Settings) -> "HttpChatModel | None":
     """Return the chat model that *settings* name, or None for the backend "none"."""
     match settings.chat_backend:

@@ -1,5 +1,5 @@
 """
-Look up names and manifests of embedders without creating one: no NumPy, no model, no call.
+Look up names of models, and manifests of embedders, without creating one: no NumPy, no call.
 
 The names equal those of the embedders (`LocalEmbedder.name`, `HttpEmbedder.name`).
 """
@@ -54,6 +54,19 @@ def missing_model_error(identity: str) -> EmbedderUnavailable:
         f"this store uses the embedding model {identity}, which is not on this machine; add it "
         "with `recollect models add FOLDER`, or choose another with `recollect models use default`"
     )
+
+
+def agent_model_name(settings: Settings, agent_model: str) -> str:
+    """
+    Return the name of the model that an agent runs on.
+
+    A name with the configured backend before it (`anthropic/…`) is the agent's own choice. Another
+    one counts only if no model is configured: it may be of a server that is not configured here.
+    """
+    backend, separator, name = agent_model.partition("/")
+    if separator and backend == settings.chat_backend and name:
+        return name
+    return settings.chat_model.strip() or agent_model
 
 
 def _manifests(settings: Settings) -> Iterator[Manifest]:

@@ -291,7 +291,9 @@ class AgentRun:
         self._pending = _Pending(
             turn=checked,
             usage=(input_tokens, output_tokens),
-            model_call=replace(call, input_tokens=input_tokens, output_tokens=output_tokens),
+            model_call=self._services.engine.prices.with_cost(
+                replace(call, input_tokens=input_tokens, output_tokens=output_tokens)
+            ),
         )
         return checked.event
 
@@ -363,6 +365,7 @@ class AgentRun:
                 steps=run.steps + 1,
                 input_tokens=run.input_tokens + pending.usage[0],
                 output_tokens=run.output_tokens + pending.usage[1],
+                cost_usd=_sum_of_costs(run.cost_usd, pending.model_call.cost_usd),
                 model=self._model.name if self._model else "",
             )
         ready, heartbeats = list(self._ready), dict(self._heartbeats)
@@ -500,10 +503,12 @@ class AgentRun:
     # The result
 
     def _result(self) -> RunResult:
-        return run_result(self._context, self._run.id, self._preparation.retrieval_id)
+        result = run_result(self._context, self._run.id)
+        prepared = self._preparation
+        return replace(result, retrieval_id=prepared.retrieval_id, citations=prepared.citations)
 
 
-def run_result(context: RuntimeContext, run_id: str, retrieval_id: str | None = None) -> RunResult:
+def run_result(context: RuntimeContext, run_id: str) -> RunResult:
     """Return how a run stands, as it is stored."""
     with context.services.store.read() as tables:
         run = tables.runs.get(run_id)
@@ -522,13 +527,21 @@ def run_result(context: RuntimeContext, run_id: str, retrieval_id: str | None = 
         approvals=approvals,
         usage=_usage(run),
         model=run.model,
-        retrieval_id=retrieval_id,
         error=run.error if run.stop_reason is not StopReason.END_TURN else "",
     )
 
 
 def _usage(run: Run) -> RunUsage:
-    return RunUsage(steps=run.steps, input_tokens=run.input_tokens, output_tokens=run.output_tokens)
+    return RunUsage(
+        steps=run.steps,
+        input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens,
+        cost_usd=run.cost_usd,
+    )
+
+
+def _sum_of_costs(so_far: float | None, cost: float | None) -> float | None:
+    return so_far if cost is None else (so_far or 0.0) + cost
 
 
 def _last_text(messages: list[Message]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import field, replace
 
 from recollect.api.agent_tools import AgentTools
 from recollect.domain.block import Block
+from recollect.domain.context_bundle import Citation
 from recollect.domain.conversation import Message, Summary
 from recollect.domain.model_usage import ModelUsage, start_of_day
 from recollect.lazy_dataclass import dataclass
@@ -68,6 +69,7 @@ class StepPreparation:
     settings: AgentSettings = field(init=False)
     toolset: Toolset = field(init=False)
     retrieval_id: str | None = None
+    citations: tuple[Citation, ...] = ()
     estimate_factor: float = 1.0  # how much more the server counted than we did
 
     def __post_init__(self) -> None:
@@ -171,6 +173,7 @@ class StepPreparation:
             ),
         )
         self.retrieval_id = bundle.retrieval_id
+        self.citations = bundle.citations
         return bundle.text.removeprefix(bundle.prefix).strip()
 
     def _spec(self, name: str) -> ToolSpec:

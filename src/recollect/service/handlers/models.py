@@ -1,6 +1,6 @@
 """Handlers of the requests for embedding models and calls of language models."""
 
-from recollect.service import embedding_models, jobs
+from recollect.service import chat_model, embedding_models, jobs
 from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import models as requests
 
@@ -10,5 +10,6 @@ HANDLERS: Handlers = {
     requests.ReembedRequest: embedding_models.reembed,
     requests.CheckEmbedderRequest: embedding_models.check_embedder,
     requests.ListModelCallsRequest: jobs.list_model_calls,
+    requests.GetChatModelRequest: chat_model.chat_model_status,
     requests.CountTokensRequest: embedding_models.count_tokens,
 }

@@ -13,7 +13,7 @@ _JOB = """
 id event_id kind payload state attempts crashes run_at lease_until worker error created_at
 updated_at
 """
-_CALL = "id event_id model purpose input_tokens output_tokens error asked_at"
+_CALL = "id event_id model purpose input_tokens output_tokens cost_usd error asked_at"
 _job = record_shape(Job, _JOB)
 _call = record_shape(ModelCall, _CALL)
 _run_at = value_shape(datetime | None)

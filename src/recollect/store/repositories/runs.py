@@ -7,8 +7,8 @@ from recollect.store.database_connection import record_shape
 from recollect.store.repositories.repository import EARLIEST, LATEST, Repository, field_values
 
 _RUN = """
-id conversation_id state stop_reason model max_steps steps input_tokens output_tokens first_position
-error started_at updated_at
+id conversation_id state stop_reason model max_steps steps input_tokens output_tokens cost_usd
+first_position error started_at updated_at
 """
 _CALL = """
 id run_id conversation_id step place message_id call_id tool state expires_at updated_at

@@ -1,8 +1,8 @@
 """Requests for embedding models and calls of language models."""
 
 from recollect.domain.embedding_model import EmbeddingModel, ModelSelection, ReembedProgress
-from recollect.domain.model_usage import ModelCall
-from recollect.wire.fields import Limit, Text
+from recollect.domain.model_usage import ChatModelStatus, ModelCall
+from recollect.wire.fields import Id, Limit, Text, option
 from recollect.wire.request import VerbRequest
 
 
@@ -28,6 +28,12 @@ class ListModelCallsRequest(VerbRequest[list[ModelCall]], route="GET /ledger"):
     """Return what language models were asked lately, and what it cost."""
 
     limit: Limit = 50
+
+
+class GetChatModelRequest(VerbRequest[ChatModelStatus], route="GET /models/chat"):
+    """Return the chat model that agents, or one agent, run on, and its price."""
+
+    agent: Id | None = option(None, "The agent, which may name a model of its own.")
 
 
 class CountTokensRequest(VerbRequest[int], route="POST /tokens"):

@@ -76,11 +76,11 @@ SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(
 DELETE FROM unsettled WHERE memory_id IN (SELECT value FROM json_each(:memory_ids));
 
 -- add_call: one entry of the ledger
-INSERT INTO model_calls (id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at)
-VALUES (:id, :event_id, :model, :purpose, :input_tokens, :output_tokens, :error, :asked_at);
+INSERT INTO model_calls (id, event_id, model, purpose, input_tokens, output_tokens, cost_usd, error, asked_at)
+VALUES (:id, :event_id, :model, :purpose, :input_tokens, :output_tokens, :cost_usd, :error, :asked_at);
 
 -- calls: the newest first
-SELECT id, event_id, model, purpose, input_tokens, output_tokens, error, asked_at
+SELECT id, event_id, model, purpose, input_tokens, output_tokens, cost_usd, error, asked_at
   FROM model_calls ORDER BY asked_at DESC, id DESC LIMIT :limit;
 
 -- spent: calls and tokens since a moment

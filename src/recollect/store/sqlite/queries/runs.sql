@@ -1,27 +1,28 @@
 -- add_run: a new one; a conversation has at most one open run
 INSERT INTO runs (id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens,
-                  first_position, error, started_at, updated_at)
+                  cost_usd, first_position, error, started_at, updated_at)
 VALUES (:id, :conversation_id, :state, :stop_reason, :model, :max_steps, :steps, :input_tokens, :output_tokens,
-        :first_position, :error, :started_at, :updated_at);
+        :cost_usd, :first_position, :error, :started_at, :updated_at);
 
 -- set_run: what changes while it runs
 UPDATE runs SET state = :state, stop_reason = :stop_reason, model = :model, steps = :steps,
-       input_tokens = :input_tokens, output_tokens = :output_tokens, error = :error, updated_at = :updated_at
+       input_tokens = :input_tokens, output_tokens = :output_tokens, cost_usd = :cost_usd, error = :error,
+       updated_at = :updated_at
  WHERE id = :id;
 
 -- run: by id
-SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, first_position,
-       error, started_at, updated_at
+SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, cost_usd,
+       first_position, error, started_at, updated_at
   FROM runs WHERE id = :id AND conversation_id NOT IN hidden_conversations;
 
 -- open_run: the one of a conversation that has not ended
-SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, first_position,
-       error, started_at, updated_at
+SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, cost_usd,
+       first_position, error, started_at, updated_at
   FROM runs WHERE conversation_id = :conversation_id AND state <> 'ended';
 
 -- runs: of a conversation, the latest first
-SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, first_position,
-       error, started_at, updated_at
+SELECT id, conversation_id, state, stop_reason, model, max_steps, steps, input_tokens, output_tokens, cost_usd,
+       first_position, error, started_at, updated_at
   FROM runs WHERE conversation_id = :conversation_id ORDER BY started_at DESC, id DESC LIMIT :limit;
 
 -- add_call: a tool call that the model made
