@@ -214,6 +214,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         chat_model="c",
         chat_calls_per_day=7,
         chat_tokens_per_day=8,
+        model_prices="r",
         cross_project=False,
         host="::1",
         port=9,
@@ -246,7 +247,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'models_folder = "n"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
         'anthropic_url = "http://a"\nanthropic_key = "l"\nchat_backend = "ollama"\n'
-        'chat_model = "c"\nchat_calls_per_day = 7\nchat_tokens_per_day = 8\n'
+        'chat_model = "c"\nchat_calls_per_day = 7\nchat_tokens_per_day = 8\nmodel_prices = "r"\n'
         'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"

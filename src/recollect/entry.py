@@ -14,7 +14,7 @@ import sys
 # commands end before they have this many objects; those that may run long look more often.
 START_GC_THRESHOLD = (500_000, 20, 50)
 LONG_GC_THRESHOLD = (50_000, 20, 50)
-LONG_COMMANDS = ("serve", "mcp", "open", "import", "work", "capture", "rebuild", "repair")
+LONG_COMMANDS = ("serve", "mcp", "open", "chat", "import", "work", "capture", "rebuild", "repair")
 
 # Commands that embed a query: their model loads on another core while they load their own modules.
 EMBEDDING_COMMANDS = ("search", "context")

@@ -1,8 +1,6 @@
 """The reviewer and the worker in a real terminal: what a person sees, presses and interrupts."""
 
 import os
-import re
-import select
 import signal
 import subprocess
 import sys
@@ -14,103 +12,27 @@ import pytest
 
 from recollect import EventState, JobState, LocalRecollect, Status
 from support import candidates, open_memory
+from terminal import InteractiveTerminal, environment
 
 pytestmark = pytest.mark.door
 
-pty = pytest.importorskip("pty", reason="a terminal needs POSIX")
-termios = pytest.importorskip("termios", reason="a terminal needs POSIX")
+pytest.importorskip("termios", reason="a terminal needs POSIX")
 
 PATIENCE_S = 60.0
 KEYS = "uit\n"  # how the line that names the keys ends, where there is no rival
-SETTINGS = {
-    "RECOLLECT_EMBEDDING_BACKEND": "none",
-    "TERM": "xterm-256color",
-    "COLUMNS": "120",
-}
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+SETTINGS = {"RECOLLECT_EMBEDDING_BACKEND": "none"}
 
 
-class Terminal:
-    """A command on a pseudo-terminal of its own, and what it has shown so far."""
-
-    def __init__(self, path: Path, *args: str) -> None:
-        self._master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "recollect"), *args],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            env={**os.environ, **SETTINGS, "RECOLLECT_DB": str(path)},
-            start_new_session=True,
-        )
-        os.close(slave)
-        self._raw = b""
-        self._read_to = 0
-
-    @property
-    def shown(self) -> str:
-        text = self._raw.decode(errors="replace")
-        return _ESCAPES.sub("", text).replace("\r\n", "\n")
-
-    def until(self, text: str) -> str:
-        """Wait for *text*; return what came before it since the last wait."""
-        end = time.monotonic() + PATIENCE_S
-        while text not in self.shown[self._read_to :]:
-            assert time.monotonic() < end, f"{text!r} never came: {self.shown!r}"
-            assert self._read(), f"it ended before {text!r} came: {self.shown!r}"
-        start = self._read_to
-        self._read_to = self.shown.index(text, start) + len(text)
-        return self.shown[start : self._read_to]
-
-    def press(self, key: str) -> None:
-        """Press *key* once the terminal takes single keys: before, they would be thrown away."""
-        end = time.monotonic() + PATIENCE_S
-        while termios.tcgetattr(self._master)[3] & termios.ICANON:
-            assert time.monotonic() < end, f"it never waited for a key: {self.shown!r}"
-            time.sleep(0.005)
-        os.write(self._master, key.encode())
-
-    def ends(self) -> int:
-        """Wait until the command ends; return its exit code."""
-        while self._read():
-            pass
-        return self.process.wait(PATIENCE_S)
-
-    def ends_with(self, key: str) -> int:
-        """Press *key* until the command ends: what is pressed between two keys is dropped."""
-        end = time.monotonic() + PATIENCE_S
-        while self.process.poll() is None:
-            assert time.monotonic() < end, f"it does not end: {self.shown!r}"
-            os.write(self._master, key.encode())
-            time.sleep(0.1)
-        return self.ends()
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self._master)
-
-    def _read(self) -> bool:
-        ready, _, _ = select.select([self._master], [], [], PATIENCE_S)
-        try:
-            chunk = os.read(self._master, 65536) if ready else b""
-        except OSError:  # Linux says end of file on a terminal like this
-            return False
-        self._raw += chunk
-        return bool(chunk)
-
-
-Start = Callable[..., Terminal]
+Start = Callable[..., InteractiveTerminal]
 
 
 @pytest.fixture
 def terminal(path: Path) -> Iterator[Start]:
     """Run a command in a terminal, and end it with the test."""
-    started: list[Terminal] = []
+    started: list[InteractiveTerminal] = []
 
-    def start(*args: str) -> Terminal:
-        started.append(Terminal(path, *args))
+    def start(*args: str) -> InteractiveTerminal:
+        started.append(InteractiveTerminal(*args, env=environment(path, **SETTINGS)))
         return started[-1]
 
     yield start

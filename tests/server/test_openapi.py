@@ -64,7 +64,6 @@ OPERATIONS = """
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
 /api/briefing POST
-/api/captures/actions/advice POST
 /api/captures/actions/command GET
 /api/captures/actions/error POST
 /api/captures/actions/file GET
@@ -146,6 +145,7 @@ OPERATIONS = """
 /api/messages/{message} GET
 /api/messages/{message}/pin PUT
 /api/models GET
+/api/models/chat GET
 /api/models/in-use PUT
 /api/pending GET
 /api/pins/{pin} DELETE

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.api.recollect import Recollect
 from recollect.cli.output import print_text, safe
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Status
@@ -35,7 +35,7 @@ class _Decision:
     verdict: ReviewVerdict
 
 
-def review(rec: LocalRecollect, candidates: list[InboxItem]) -> None:
+def review(rec: Recollect, candidates: list[InboxItem]) -> None:
     """Show the candidates until the end, or until the reviewer quits."""
     decisions: list[_Decision] = []
     position = 0
@@ -73,14 +73,14 @@ def review(rec: LocalRecollect, candidates: list[InboxItem]) -> None:
     _print_summary(rec, candidates, decisions)
 
 
-def _is_open(rec: LocalRecollect, candidate: InboxItem) -> bool:
+def _is_open(rec: Recollect, candidate: InboxItem) -> bool:
     try:
         return rec.memories.get(candidate.memory.id).status is Status.INBOX
     except RecollectError:  # deleted meanwhile
         return False
 
 
-def _decide(rec: LocalRecollect, decision: _Decision) -> bool:
+def _decide(rec: Recollect, decision: _Decision) -> bool:
     """Record a decision; print why if somebody else decided first."""
     reason = "" if decision.verdict is ReviewVerdict.REJECT else "reviewed"
     try:
@@ -91,7 +91,7 @@ def _decide(rec: LocalRecollect, decision: _Decision) -> bool:
     return True
 
 
-def _undo(rec: LocalRecollect, candidates: list[InboxItem], last: _Decision) -> int:
+def _undo(rec: Recollect, candidates: list[InboxItem], last: _Decision) -> int:
     """Undo one decision; return the position of its first candidate."""
     ids = [candidate.memory.id for candidate in candidates]
     try:
@@ -104,9 +104,7 @@ def _undo(rec: LocalRecollect, candidates: list[InboxItem], last: _Decision) -> 
     return ids.index(last.ids[0])
 
 
-def _print_summary(
-    rec: LocalRecollect, candidates: list[InboxItem], decisions: list[_Decision]
-) -> None:
+def _print_summary(rec: Recollect, candidates: list[InboxItem], decisions: list[_Decision]) -> None:
     rejected = sum(
         len(decision.ids) for decision in decisions if decision.verdict is ReviewVerdict.REJECT
     )

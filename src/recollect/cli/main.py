@@ -35,7 +35,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Agents": {
         "agent, block": "Manage agents, and the text always in their context.",
-        "conversation": "Record, read and compact conversations.",
+        "chat, conversation": "Talk to an agent; record and read conversations.",
         "archive, file": "Search an agent's archived passages, and files.",
         "skill": "Find skills and load them into agents.",
     },

@@ -6,11 +6,9 @@ a command one option for each optional field with a description.
 """
 
 import functools
-import os
 import sys
 from collections.abc import Callable
 from enum import Enum
-from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -20,6 +18,8 @@ from pydantic.fields import FieldInfo
 
 from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
+from recollect.cli.project_option import folder_as_path
+from recollect.cli.project_option import project_option as project_option
 from recollect.config import Settings, expand_home, load_settings
 from recollect.errors import StoreLocked
 from recollect.store.key_places import wrapped_keys_file
@@ -28,18 +28,8 @@ from recollect.store.sqlite.encryption import find_key
 Decorator = Callable[[Callback], Callback]
 
 
-def _folder_as_path(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Return a relative path that leads to a folder as a path from the root on, not as a name."""
-    if value and ("/" in value or os.sep in value) and Path(value).is_dir():
-        return str(Path(value).absolute())
-    return value
-
-
 agent_option = click.option("--agent", required=True, help="The agent, by name or id.")
 agent_argument = click.argument("agent", metavar="AGENT")
-project_option = click.option(
-    "--project", callback=_folder_as_path, help="The project: name, remote or path ('.')."
-)
 yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 reason_option = click.option("--reason", default="", help="The reason, for the history.")
 id_argument = click.argument("memory_id", metavar="ID")
@@ -135,7 +125,7 @@ def _request_option(name: str, field: FieldInfo) -> Decorator:
     if kind is bool:
         return click.option(*names, is_flag=True, help=text)
     values = isinstance(kind, type) and issubclass(kind, Enum)
-    callback = _folder_as_path if name in ("project", "repo") else None
+    callback = folder_as_path if name in ("project", "repo") else None
     choice = click.Choice([str(member.value) for member in kind]) if values else None
     number = kind if kind in (int, float) else None
     return click.option(

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.api.recollect import Recollect
+from recollect.cli.diff_lines import diff_lines
 from recollect.cli.output import print_text, safe
 from recollect.domain.block import BlockProposal, ProposalState
 from recollect.errors import RecollectError
 
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _KEYS = (
     "[bold]k[/bold]eep  [bold]r[/bold]eject  [bold]s[/bold]kip  [bold]u[/bold]ndo  "
     "[bold]q[/bold]uit"
@@ -26,9 +26,7 @@ def proposal_lines(proposal: BlockProposal) -> Iterator[str]:
         f"block {safe(proposal.label)} ({safe(proposal.place)}), by agent {safe(proposal.author)}"
     )
     yield f"[bold]{head}[/bold]"
-    for line in proposal.diff.splitlines()[2:]:  # without the names of the two texts
-        colour = _COLOURS.get(line[:1], "default")
-        yield f"  [{colour}]{safe(line)}[/{colour}]"
+    yield from diff_lines(proposal.diff)
     if proposal.is_outdated and proposal.state is ProposalState.PENDING:
         yield "  [yellow]the block changed after this was proposed; its text is now:[/yellow]"
         yield f"  {safe(proposal.current_value) or '(empty)'}"
@@ -41,7 +39,7 @@ def proposal_lines(proposal: BlockProposal) -> Iterator[str]:
         yield f"  [dim]{proposal.state}{decision}[/dim]"
 
 
-def review_proposals(rec: LocalRecollect, proposals: list[BlockProposal]) -> bool:
+def review_proposals(rec: Recollect, proposals: list[BlockProposal]) -> bool:
     """Show the proposals one by one; return whether the reviewer wants to go on."""
     if proposals:
         count = len(proposals)
@@ -67,7 +65,7 @@ def review_proposals(rec: LocalRecollect, proposals: list[BlockProposal]) -> boo
     return True
 
 
-def _decide(rec: LocalRecollect, proposal: BlockProposal, key: str) -> bool:
+def _decide(rec: Recollect, proposal: BlockProposal, key: str) -> bool:
     return _apply_decision(rec.blocks.reject if key == "r" else rec.blocks.accept, proposal)
 
 

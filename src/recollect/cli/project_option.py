@@ -1,0 +1,18 @@
+"""The option `--project`. Light: a command may show a prompt before it loads the store."""
+
+import os
+from pathlib import Path
+
+import click
+
+
+def folder_as_path(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return a relative path that leads to a folder as a path from the root on, not as a name."""
+    if value and ("/" in value or os.sep in value) and Path(value).is_dir():
+        return str(Path(value).absolute())
+    return value
+
+
+project_option = click.option(
+    "--project", callback=folder_as_path, help="The project: name, remote or path ('.')."
+)

@@ -1,0 +1,1 @@
+"""The terminal chat behind `recollect chat`, written against the public Python API alone."""
