@@ -14,6 +14,8 @@ VECTOR_WEIGHT = 0.05  # for each standard deviation above the mean similarity
 CHUNK_PENALTY = 0.5  # standard deviations for each doubling of chunks
 WORD_WEIGHT = 0.29
 WORD_SMOOTHING = 50  # records; with many more, words count whatever the best match covers
+# Among few records the best is fewer standard deviations above the mean, so each counts for more.
+SMALL_STORE_VECTOR_BONUS = 1.0  # share of VECTOR_WEIGHT that is added in the smallest store
 WORD_SHARE_POWER = 1.3  # half of the best BM25 counts for less than half
 MIN_WORD_TRUST = 0.2  # if many records match equally well
 TRUST_RANK = 10  # the best match is compared with the one at this rank
@@ -39,6 +41,7 @@ SLACK = 0.25  # subtracted for all candidates once one has passed
 # If nothing passes, a search returns weak matches, marked as such: what passes with this discount.
 # Nothing weak is put into a prompt (log, 2026-11-18).
 WEAK_DISCOUNT = 0.1
+WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself
 # The most similar of n unrelated records is about sqrt(2 ln n) standard deviations above the mean,

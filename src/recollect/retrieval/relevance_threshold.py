@@ -67,7 +67,10 @@ class Threshold:
             return replace(strict, minimum=round(usual - constants.SLACK, 6))
         if weak_matches:
             weak = round(minimum - constants.WEAK_DISCOUNT, 6)
-            return replace(strict, minimum=weak, is_weak=True)
+            loose = replace(strict, minimum=weak, is_weak=True)
+            if any(loose.admits(candidate) for candidate in pool.candidates):
+                return replace(loose, minimum=round(weak - constants.WEAK_SLACK, 6))
+            return loose
         return strict
 
     def admits(self, candidate: Candidate) -> bool:

@@ -100,6 +100,7 @@ def index_signals(
         return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
 
     weight = constants.WORD_WEIGHT
+    smallness = 0.0
     if visible_count:
         smallness = constants.WORD_SMOOTHING / (visible_count + constants.WORD_SMOOTHING)
         coverage = max((candidate.coverage for candidate in candidates), default=0.0)
@@ -114,11 +115,15 @@ def index_signals(
         ),
         Signal(name="preceding", weight=constants.PRECEDING_WEIGHT, score=preceding),
     ]
-    return [*signals, _vector_signal(candidates, scale, stats)]
+    return [*signals, _vector_signal(candidates, scale, stats, smallness=smallness)]
 
 
 def _vector_signal(
-    candidates: Sequence[Candidate], scale: WordScale, stats: SimilarityStats
+    candidates: Sequence[Candidate],
+    scale: WordScale,
+    stats: SimilarityStats,
+    *,
+    smallness: float,
 ) -> Signal:
     deviations = {c.record.id: _deviation(c, stats) for c in candidates if c.vector_match}
     # A record not embedded yet gets the mean of those that match words.
@@ -127,7 +132,7 @@ def _vector_signal(
     mean = sum(deviations[c.record.id] for c in matching) / len(matching) if matching else 0.0
     return Signal(
         name="semantic",
-        weight=constants.VECTOR_WEIGHT,
+        weight=constants.VECTOR_WEIGHT * (1 + constants.SMALL_STORE_VECTOR_BONUS * smallness),
         score=lambda candidate: deviations.get(candidate.record.id, mean),
         part=similarity,
         describe=_describe_similarity,
