@@ -6,7 +6,9 @@ from datetime import timedelta
 from recollect import Bundle, LocalRecollect, MemoryType, Status
 from recollect.context.bundle_selection import (
     MAX_FACTS,
+    TASK_CONVENTIONS,
     TASK_FACTS,
+    WEAK_FACTS,
     RequestAim,
     newer_sides_first,
     select_hits,
@@ -24,6 +26,11 @@ def hit(content: str, relevance: float = 0.5, *, day: int = 0, **fields: object)
     memory = replace(memory, observed_at=START + timedelta(days=day))
     parts = Parts(semantic=0.5, relevance=relevance)
     return Hit(memory=memory, score=relevance, parts=parts, explanation="", **fields)  # type: ignore[arg-type]  # of the caller
+
+
+def weak_hit(content: str, **fields: object) -> Hit:
+    weak = hit(content, is_weak=True)
+    return replace(weak, memory=replace(weak.memory, **fields))  # type: ignore[arg-type]  # of the caller
 
 
 def message(text: str, *, role: Role = Role.USER, day: int = 0, score: float = 0.5) -> MessageHit:
@@ -62,7 +69,33 @@ def test_what_is_far_less_relevant_than_the_best_is_left_out() -> None:
     selected = select_hits([hit("The lamp is green.", 0.6), hit("Mira likes tea.", 0.1)], QUESTION)
 
     assert [h.memory.content for h in selected.hits] == ["The lamp is green."]
-    assert [item.reason for item in selected.left_out] == ["below 25% of the best"]
+    assert [item.reason for item in selected.left_out] == ["below 35% of the best"]
+
+
+def test_an_instruction_gets_the_nearest_conventions_of_its_project_however_weak() -> None:
+    conventions = [weak_hit(f"Rule {n} holds in hall {n}.", project_id="p1") for n in range(5)]
+    other_project = weak_hit("Lamps are red.", project_id="p9")
+    statement = weak_hit("run it again", project_id="p1", status=Status.STATED)
+    aim = RequestAim(is_instruction=True, project_id="p1")
+
+    selected = select_hits([other_project, statement, *conventions], aim)
+    elsewhere = select_hits(conventions, RequestAim(is_instruction=True))
+
+    assert list(selected.hits) == conventions[:TASK_CONVENTIONS]
+    assert elsewhere.hits == ()
+
+
+def test_a_question_about_ones_own_affairs_gets_weak_matches_that_share_a_word() -> None:
+    hits = [weak_hit(f"Lamp {n} hangs in hall {n}.") for n in range(3)]
+    in_common = [replace(weak, matched_words=("lamp",)) for weak in hits]
+    foreign = replace(in_common[0], reached="relevant")
+    aim = RequestAim(word_count=3, is_own_affair=True)
+
+    assert list(select_hits(in_common, aim).hits) == in_common[:WEAK_FACTS]
+    assert select_hits(hits, aim).hits == ()
+    assert select_hits([foreign], aim).hits == ()
+    assert select_hits(in_common, QUESTION).hits == ()
+    assert {item.reason for item in select_hits(hits, QUESTION).left_out} == {"weak match"}
 
 
 def test_a_fact_said_twice_is_one_line_with_both_days() -> None:

@@ -23,12 +23,17 @@ from recollect.retrieval.ranking_constants import (
     SHORT_QUERY_WORDS,
     SLACK,
     SMALL_STORE_DISCOUNT,
+    SMALL_STORE_VECTOR_BONUS,
     SPEAKER_BONUS,
     VECTOR_WEIGHT,
+    WEAK_DISCOUNT,
+    WEAK_SLACK,
     WORD_SHARE_POWER,
+    WORD_SMOOTHING,
     WORD_WEIGHT,
 )
 from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.retrieve import RankedMemories
 from recollect.retrieval.retrieve import _explain as explain
 from recollect.retrieval.signals import index_signals, secondary_signals, speaker_signal
 from recollect.store.search_index import (
@@ -121,6 +126,17 @@ def test_relevance_is_the_share_of_the_best_bm25_plus_similarity_in_standard_dev
     ]
 
     assert relevances(*candidates) == pytest.approx(expected)
+
+
+def test_similarity_counts_for_more_among_few_records() -> None:
+    near = candidate(1, cosine=0.3, coverage=0.0)
+
+    def relevance(visible_count: int) -> float:
+        return fuse([near], index_signals([near], STATS, visible_count=visible_count))[0]
+
+    assert relevance(10**9) == pytest.approx(VECTOR_WEIGHT)
+    half = 1 + 0.5 * SMALL_STORE_VECTOR_BONUS
+    assert relevance(WORD_SMOOTHING) == pytest.approx(VECTOR_WEIGHT * half)
 
 
 def test_words_count_for_less_if_many_items_match_about_as_well() -> None:
@@ -277,6 +293,32 @@ def test_the_threshold_is_lower_once_one_candidate_passes() -> None:
     assert not strict.admits(second)
     assert lowered.admits(second)
     assert not lowered.admits(third)
+
+
+def test_weak_matches_come_together_once_one_passes() -> None:
+    weak = MIN_SCORE + SUBTRACTED - WEAK_DISCOUNT
+    best = candidate(1, cosine=weak + 0.01, coverage=0.0)
+    second = candidate(2, cosine=weak - WEAK_SLACK + 0.01, coverage=0.0)
+    third = candidate(3, cosine=weak - WEAK_SLACK - 0.01, coverage=0.0)
+
+    def threshold(*candidates: Candidate) -> Threshold:
+        pool = SearchResult(list(candidates), NO_SPREAD)
+        return Threshold.for_candidates(pool, "a q", has_documents=True, weak_matches=True)
+
+    together = threshold(best, second, third)
+    assert together.is_weak
+    assert [together.admits(item) for item in (best, second, third)] == [True, True, False]
+    assert not threshold(second, third).admits(second)
+
+
+def test_what_is_returned_below_the_threshold_is_weak() -> None:
+    near, far = candidate(1, cosine=0.9), candidate(2, cosine=0.1, coverage=0.0)
+    ranked = RankedMemories([], threshold_for(near, far))
+    nearest, farthest = RankedCandidate(near, 0.9), RankedCandidate(far, 0.1)
+
+    assert not ranked.is_weak(nearest)
+    assert ranked.is_weak(farthest)
+    assert not ranked.is_weak(replace(farthest, in_time=True))
 
 
 @each_row(

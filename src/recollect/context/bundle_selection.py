@@ -5,6 +5,11 @@ Nobody asked for these lines, so they must be surer than the results of a search
 share of the best hit's relevance, and only the best few are told. Relevance is relative to the
 similarity statistics of the store, so no similarity of one model is compared with a constant here.
 
+Weak matches are told in two cases. An instruction in a project gets the nearest decisions and
+conventions of that project, because they hold for the work whatever its words. A question about the
+speaker's own affairs gets the best two that share a word with it, because nothing but memory can
+answer it.
+
 What is no evidence earns no line: questions of the user, short remarks, and, unless the request
 asks for them or nothing else answers, replies of the assistant. A fact is told once: hits that say
 the same are merged, and a message that only repeats a told fact is left out. Everything left out is
@@ -25,9 +30,12 @@ from recollect.text.search_words import searchable_text
 from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.statement_parser import content_words_in_order, is_negated, stem
 
-MIN_SHARE = 0.25  # of the best hit's relevance
+MIN_SHARE = 0.35  # of the best hit's relevance
 MAX_FACTS = 3  # told for a question
 TASK_FACTS = 6  # told for an instruction, to which several conventions may apply
+TASK_CONVENTIONS = 3  # of the project, told for an instruction however weakly they match
+WEAK_FACTS = 2  # weak matches told for a question about the speaker's own affairs
+MIN_MESSAGE_SHARE = 0.25  # of the best message's score
 MAX_MESSAGES = 3
 MIN_WORDS = 2  # of a message that tells something
 SAME_SHARE = 0.85  # of a text's words in another one that says the same
@@ -35,6 +43,8 @@ MIN_CONTAINED_WORDS = 5  # of a text that another one tells
 MAX_COMPARED_CHARS = 2_000
 MIN_MATCHED_SHARE = 0.3  # of the request's words, of a hit that no embedding was compared with
 MAX_MATCHED_WORDS = 3  # more are never needed
+
+CONVENTION_TYPES = frozenset({MemoryType.DECISION, MemoryType.PROJECT, MemoryType.ARTIFACT})
 
 _Words = tuple[str, ...]
 
@@ -45,6 +55,8 @@ class RequestAim:
 
     word_count: int = 0  # content words of the request
     is_instruction: bool = False
+    is_own_affair: bool = False  # a question about the speaker or the speaker's work
+    project_id: str = ""  # of the work at hand
     about_past: bool = False
     speaker: str = ""  # "user" or "assistant", whose messages it asks for
 
@@ -79,7 +91,9 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
         same = next((other for other in selected if _say_the_same(other, hit)), None)
         if memory.status is Status.STATED and not aim.about_past:
             reason = "unreviewed statement; included only if the request asks about the past"
-        elif hit.parts.relevance < MIN_SHARE * best:
+        elif hit.is_weak and not _is_told_although_weak(hit, aim, selected):
+            reason = "weak match"
+        elif hit.parts.relevance < MIN_SHARE * best and not hit.is_weak:
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif _lacks_words(hit, aim):
             reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"
@@ -128,8 +142,8 @@ def select_messages(
         words = _statement_words(message)
         if message.role is Role.ASSISTANT and not use_replies:
             reason = "a reply of the assistant, which the request does not ask for"
-        elif hit.score < MIN_SHARE * best:
-            reason = f"below {MIN_SHARE:.0%} of the best"
+        elif hit.score < MIN_MESSAGE_SHARE * best:
+            reason = f"below {MIN_MESSAGE_SHARE:.0%} of the best"
         elif len(words) < MIN_WORDS and not aim.about_past:
             reason = "question or short remark"
         elif _is_repetition(hit, words, quotes, memory_words):
@@ -161,6 +175,21 @@ def newer_sides_first(hits: Sequence[Hit]) -> list[Hit]:
         ordered += sorted(group, key=lambda hit: hit.memory.observed_at, reverse=True)
         rest = [hit for hit in rest if hit not in group]
     return ordered
+
+
+def _is_told_although_weak(hit: Hit, aim: RequestAim, selected: Sequence[Hit]) -> bool:
+    if hit.reached != "visible":
+        return False  # of another project
+    if aim.is_instruction:
+        conventions = sum(_is_convention(other, aim) for other in selected)
+        return _is_convention(hit, aim) and conventions < TASK_CONVENTIONS
+    return aim.is_own_affair and bool(hit.matched_words) and len(selected) < WEAK_FACTS
+
+
+def _is_convention(hit: Hit, aim: RequestAim) -> bool:
+    """Return whether a hit is a decision, a convention or a procedure of the project at hand."""
+    memory = hit.memory
+    return memory.type in CONVENTION_TYPES and memory.project_id == aim.project_id != ""
 
 
 def _lacks_words(hit: Hit, aim: RequestAim) -> bool:

@@ -39,7 +39,7 @@ OTHER_PROJECT_FACTOR = 0.9  # on the relevance of a memory of another project
 MIN_SCORE = 0.39  # of the best candidate
 SLACK = 0.25  # subtracted for all candidates once one has passed
 # If nothing passes, a search returns weak matches, marked as such: what passes with this discount.
-# Nothing weak is put into a prompt (log, 2026-11-18).
+# context/bundle_selection.py says which of them are put into a prompt (log, 2026-11-18).
 WEAK_DISCOUNT = 0.1
 WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured

@@ -44,6 +44,12 @@ class RankedMemories:
     threshold: Threshold
     closest: ClosestMatch | None = None
 
+    def is_weak(self, memory: RankedCandidate) -> bool:
+        """Return whether *memory* is only the best there is, or was returned below the threshold."""
+        if memory.in_time:
+            return False
+        return self.threshold.is_weak or not self.threshold.admits(memory.candidate)
+
 
 def retrieve(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
@@ -60,7 +66,7 @@ def retrieve(
             memory,
             memories[memory.id],
             visible.get(memory.id, ()),
-            is_weak=ranked.threshold.is_weak and not memory.in_time,
+            is_weak=ranked.is_weak(memory),
         )
         for memory in best
     )

@@ -56,6 +56,7 @@ from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow
 from recollect.text.request_kind import (
+    asks_about_own_affairs,
     asks_about_past,
     content_words,
     has_words_to_search,
@@ -148,7 +149,6 @@ def _read_material(
     notes = ["the query has no words to search for"]
     if has_words_to_search(task):
         candidates, notes = read.run_query(snapshot, query)
-        candidates = [hit for hit in candidates if not hit.is_weak]
     bundle, left_out = _bundle_input(services, snapshot, scene, query, candidates)
     agent = scene.place.agent
     windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
@@ -162,6 +162,8 @@ def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
     return RequestAim(
         word_count=len(content_words(task)),
         is_instruction=is_instruction(task),
+        is_own_affair=asks_about_own_affairs(task),
+        project_id=scene.viewer.project_id or "",
         about_past=time is not None or asks_about_past(task),
         speaker=intended_speaker(task),
     )
@@ -200,6 +202,7 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         limit=HITS,
         unreviewed=True,
         session_records=asks_about_past(task),
+        below_threshold=viewer.project_id is not None and is_instruction(task),
     )
     in_sight = frozenset(text.strip() for text in request.in_sight)
     return _ResolvedRequest(request, query, viewer, place, blocks, in_sight)
@@ -366,6 +369,15 @@ def _with_other_sides(tables: Tables, query: ResolvedQuery, hits: Sequence[Hit])
     missing = [other_id for other_id in dict.fromkeys(missing) if other_id not in hit_ids]
     others = tables.memories.get_many(missing) if missing else []
     visible = [other for other in others if query.filters.violation(other) is None]
+    # What a weak match replaced does not bear on the request; what replaced it does.
+    wanted = {
+        other.id
+        for other in visible
+        for hit in hits
+        if other.id in hit.conflicts
+        and not (hit.is_weak and other.observed_at < hit.memory.observed_at)
+    }
+    visible = [other for other in visible if other.id in wanted]
     return newer_sides_first([*hits, *read.unranked_hits(tables, visible, WHY_CONFLICT)])
 
 

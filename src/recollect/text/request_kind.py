@@ -46,6 +46,21 @@ def is_instruction(request: str) -> bool:
     return match(text) is not None
 
 
+def asks_about_own_affairs(request: str) -> bool:
+    """
+    Return whether *request* is a question about the speaker: "which editor do we use?".
+
+    "How do I centre a div?" asks how anybody does it.
+    """
+    text = request.strip()[:MAX_CHARS]
+    language = _language(text)
+    if not (is_question(text) or language.has_cue("question", text)):
+        return False
+    if language.has_cue("how_to", text):
+        return False
+    return language.has_cue("speaker", text) or language.has_cue("group", text)
+
+
 def is_question(request: str) -> bool:
     """Return whether *request* ends with a question mark."""
     return request.rstrip().endswith(_QUESTION_MARKS)
