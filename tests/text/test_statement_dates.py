@@ -23,6 +23,7 @@ SAID_AT = datetime(2026, 10, 5, 12, 0, tzinfo=UTC)  # a Monday
         ("a man called Rab brings the piano on the 21st", "2026-10-21"),
         ("next week we need to rotate the key", "2026-10-12"),
         ("we leave in 3 days", "2026-10-08"),
+        ("I begged until she agreed: I've got till the middle of March", "2027-03-20"),
     ],
 )
 def test_a_date_in_a_clause_of_the_present_or_future_is_the_next_one(text: str, day: str) -> None:

@@ -23,6 +23,7 @@ class RankedCandidate:
     relevance: float = 0.0
     signals: tuple[Signal, ...] = ()
     in_time: bool = False  # of the time the query names
+    replaces_id: str = ""  # the older memory that it is shown with
 
     @property
     def id(self) -> str:

@@ -2,21 +2,30 @@
 Put the newer of conflicting facts first.
 
 "Ana works at Acme" and "Ana works at Initech" answer a query equally well; the later one is more
-likely true. Two memories among the best conflict if a link says so, or if both are short statements
-that share words with the query and say different things about the same names. Conflicting memories
-keep the places they have, but are sorted newest first within them. A query about the past is left
-as it is. Nothing is dropped: the older fact stays in the list.
+likely true. Two memories among the best conflict if a link says so, if both are short statements
+that share words with the query and say different things about the same names, or if they have
+words in common and the newer one has another value of the same kind ("swimming is on Mondays") or
+announces a change ("Polars for features is gone"). Conflicting memories keep the places they have,
+but are sorted newest first within them.
+
+What a link says is newer than one of the best is shown with it, although its own words match less:
+"it's called Bora now" shares nothing with "what is the working title?". A query about the past is
+left as it is. Nothing is dropped: the older fact stays in the list.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.store.protocol import Tables
-from recollect.store.search_index import QueryVector
+from recollect.store.search_index import Candidate, QueryVector
+from recollect.text.change_cues import announces_change
+from recollect.text.statement_parser import content_words
 from recollect.text.statement_similarity import are_competing, statement_similarity
+from recollect.text.value_kinds import values_by_kind
 
 _ASKS_ABOUT_PAST = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|before|earlier|initial(?:ly)?"
@@ -26,6 +35,37 @@ _ASKS_ABOUT_PAST = re.compile(
 )
 
 IndexPairs = set[frozenset[int]]
+
+
+def asks_for_earlier(query: str) -> bool:
+    """Return whether *query* asks what held before, so that the older fact is the answer."""
+    return _ASKS_ABOUT_PAST.search(query) is not None
+
+
+def with_newer_sides(
+    ranked: Sequence[RankedCandidate],
+    links: Mapping[str, Sequence[str]],
+    candidates: Sequence[Candidate],
+) -> list[RankedCandidate]:
+    """
+    Return *ranked*, each followed by the newest of *candidates* that contradicts it and is newer.
+
+    *links* are the ids that contradict each. What is in *ranked* already stays where it is.
+    """
+    linked = {other_id for others in links.values() for other_id in others}
+    by_id = {c.record.id: c for c in candidates if c.record.id in linked}
+    known = {memory.id for memory in ranked}
+    complete: list[RankedCandidate] = []
+    for memory in ranked:
+        complete.append(memory)
+        others = (by_id[other] for other in links.get(memory.id, ()) if other in by_id)
+        sides = [replace(memory, candidate=other, replaces_id=memory.id) for other in others]
+        newer = [side for side in sides if _recency_key(side) > _recency_key(memory)]
+        newest = max(newer, key=_recency_key, default=None)
+        if newest is not None and newest.id not in known:
+            known.add(newest.id)
+            complete.append(newest)
+    return complete
 
 
 def prefer_newer(
@@ -43,7 +83,7 @@ def prefer_newer(
     *contents* are the texts of the best of them by id, *links* the ids that contradict each.
     """
     best = ranked[: constants.CONFLICT_TOP]
-    if len(best) < 2 or _ASKS_ABOUT_PAST.search(query):
+    if len(best) < 2 or asks_for_earlier(query):
         return ranked
     conflicts = _linked_conflicts(best, links) | _likely_conflicts(tables, best, vector, contents)
     reordered = list(ranked)
@@ -95,7 +135,13 @@ def _likely_conflicts(
         frozenset({a, b})
         for a, b in combinations(statements, 2)
         if _may_conflict(best[a], best[b])
-        and _do_conflict(texts[a], texts[b], similarities.get((best[a].id, best[b].id)))
+        and (
+            _is_change(*_older_first((best[a], texts[a]), (best[b], texts[b])))
+            or (
+                _share_query_words(best[a], best[b])
+                and _do_conflict(texts[a], texts[b], similarities.get((best[a].id, best[b].id)))
+            )
+        )
     }
 
 
@@ -103,10 +149,26 @@ def _is_statement(text: str) -> bool:
     return 0 < len(text) <= constants.CONFLICT_MAX_CHARS and "\n" not in text
 
 
-def _may_conflict(a: RankedCandidate, b: RankedCandidate) -> bool:
-    match_a, match_b = a.candidate.word_match, b.candidate.word_match
-    if match_a is None or match_b is None or not set(match_a.words) & set(match_b.words):
+def _share_query_words(a: RankedCandidate, b: RankedCandidate) -> bool:
+    return not set(a.words).isdisjoint(b.words)
+
+
+def _older_first(*statements: tuple[RankedCandidate, str]) -> list[str]:
+    return [text for _, text in sorted(statements, key=lambda one: _recency_key(one[0]))]
+
+
+def _is_change(older: str, newer: str) -> bool:
+    """Return whether *newer* changes a value of *older*, or announces a change of what it says."""
+    shared = len(content_words(older) & content_words(newer))
+    if not shared:
         return False
+    if shared >= constants.CHANGE_MIN_SHARED_WORDS and announces_change(newer):
+        return True
+    values, new_values = values_by_kind(older), values_by_kind(newer)
+    return any(values[kind].isdisjoint(new_values[kind]) for kind in values.keys() & new_values)
+
+
+def _may_conflict(a: RankedCandidate, b: RankedCandidate) -> bool:
     session = a.candidate.record.session_id
     # Similar statements of one session are rarely meant to replace each other.
     if session is not None and session == b.candidate.record.session_id:

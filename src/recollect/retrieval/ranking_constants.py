@@ -77,10 +77,13 @@ MAX_MOMENTS = 100_000  # to count sessions among; with more, a query names no se
 # Conflicting facts: chosen on every fifth scope of letta-update and on factcons-6k (log).
 CONFLICT_TOP = 10  # how many of the best are compared
 CONFLICT_MAX_CHARS = 300  # of a statement; a longer text says several things
-CONFLICT_MAX_SCORE_GAP = 0.3
+CONFLICT_MAX_SCORE_GAP = 0.35
 CONFLICT_MIN_VECTOR_SIMILARITY = 0.45  # below this, two statements are not compared
 CONFLICT_MIN_SIMILARITY_SAME_NAMES = 1.55  # of two statements about the same names
 CONFLICT_MIN_SIMILARITY = 2.2  # of any two statements
+# A statement that announces a change is preferred to an older one that shares so many words with
+# it; daily-life benchmark, both people (log, 2026-11-18).
+CHANGE_MIN_SHARED_WORDS = 2
 
 # Skills: few and short, so words are shares of the query and similarities are not normalised.
 # Chosen by hand on the bundled skills.

@@ -17,7 +17,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.cross_project import linked_candidates, other_owners, relevant_candidates
 from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
-from recollect.retrieval.prefer_newer import prefer_newer
+from recollect.retrieval.prefer_newer import asks_for_earlier, prefer_newer, with_newer_sides
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
 from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
@@ -43,10 +43,11 @@ class RankedMemories:
     memories: list[RankedCandidate]
     threshold: Threshold
     closest: ClosestMatch | None = None
+    candidates: Sequence[Candidate] = ()  # also those below the threshold
 
     def is_weak(self, memory: RankedCandidate) -> bool:
-        """Return whether *memory* is only the best there is, or was returned below the threshold."""
-        if memory.in_time:
+        """Return whether *memory* is only the best there is, or is below the threshold."""
+        if memory.in_time or (memory.replaces_id and not self.threshold.is_weak):
             return False
         return self.threshold.is_weak or not self.threshold.admits(memory.candidate)
 
@@ -56,7 +57,7 @@ def retrieve(
 ) -> MemorySearchResult:
     """Return the hits for *query*; without *vector*, by words alone."""
     ranked = rank_memories(tables, query, vector)
-    best, memories, conflicts = load_best(tables, query, vector, ranked.memories)
+    best, memories, conflicts = load_best(tables, query, vector, ranked)
     if query.filters.only_said:
         best = _without_repeated_texts(best, memories)
     best = best[: query.limit]
@@ -77,15 +78,17 @@ def load_best(
     tables: Tables,
     query: ResolvedQuery,
     vector: QueryVector | None,
-    ranked: Sequence[RankedCandidate],
+    ranked: RankedMemories,
 ) -> tuple[list[RankedCandidate], Mapping[str, Memory], Mapping[str, tuple[str, ...]]]:
     """Return the best of *ranked*, newer facts first, with their memories and conflicts by id."""
-    best = list(ranked[: max(query.limit, constants.CONFLICT_TOP)])
-    ids = [memory.id for memory in best]
-    if not ids:
+    best = list(ranked.memories[: max(query.limit, constants.CONFLICT_TOP)])
+    if not best:
         return [], {}, {}
+    conflicts = tables.links.conflicts([memory.id for memory in best])
+    if conflicts and not asks_for_earlier(query.text):
+        best = with_newer_sides(best, conflicts, ranked.candidates)
+    ids = [memory.id for memory in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
-    conflicts = tables.links.conflicts(ids)
     contents = {memory.id: memory.content for memory in memories.values()}
     best = prefer_newer(tables, best, query.text, vector, contents=contents, links=conflicts)
     return best, memories, conflicts
@@ -150,7 +153,7 @@ def rank_memories(
     )
     memories = time_ranking.reorder(memories)
     closest = None if memories else threshold.closest(candidates)
-    return RankedMemories(memories, threshold, closest)
+    return RankedMemories(memories, threshold, closest, candidates)
 
 
 def _trust_factor(candidate: Candidate) -> float:

@@ -32,7 +32,7 @@ def why_not(
     if excluded is not None:
         return verdict(*excluded)
     ranked = rank_memories(tables, query, vector)
-    best, _, _ = load_best(tables, query, vector, ranked.memories)
+    best, _, _ = load_best(tables, query, vector, ranked)
     for position, hit in enumerate([*best, *ranked.memories[len(best) :]], start=1):
         if hit.id == memory.id:
             if position <= query.limit:
@@ -105,7 +105,7 @@ def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 
     ranked = rank_memories(tables, query, vector)
     if ranked.memories:
-        first = load_best(tables, query, vector, ranked.memories)[0][0].id
+        first = load_best(tables, query, vector, ranked)[0][0].id
         count = len(ranked.memories)
         return verdict("returned", f"{count} memories pass the relevance threshold.", first)
     closest = ranked.closest

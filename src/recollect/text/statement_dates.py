@@ -45,8 +45,11 @@ _PAST_TENSE = LazyPattern(
     r"|\b(?:have|has) (?:just |now |already )?\w+(?:ed|en|ne|t)\b|['’]ve\b",
     flags=re.IGNORECASE,
 )
-# Neither "the shop is closed on Monday" nor "it needs to be signed" tells of the past.
+_HAVE_GOT = r"(?:['’](?:ve|s)|\b(?:have|has)) got\b"
+# Neither "the shop is closed on Monday" nor "it needs to be signed" tells of the past, and "I've
+# got till March" says what somebody has.
 _NOT_PAST = LazyPattern(
+    rf"{_HAVE_GOT}|"
     r"\b(?:is|are|am|be|being|gets?|['’](?:s|re|m)) (?:now |always |usually |not |only |to be )*"
     r"(?!been\b)\w+ed\b|\b(?:called|named|supposed|allowed|used to it)\b",
     flags=re.IGNORECASE,
@@ -55,7 +58,7 @@ _PRESENT_OR_FUTURE = LazyPattern(
     r"\b(?:will|won['’]t|shall|is|are|am|can|must|should|may|might|has to|have to|going to|gonna"
     r"|let['’]s|does|do|goes|comes?|starts?|begins?|arrives?|leaves?|opens?|closes?|ends?|moves?"
     r"|delivers?|meets?|need|needs|want|wants|plan|plans|run|runs|brings?|gets?|takes?|makes?)\b"
-    r"|['’](?:ll|s|re|m)\b",
+    rf"|['’](?:ll|s|re|m)\b|{_HAVE_GOT}",
     flags=re.IGNORECASE,
 )
 _LAST_DAY = LazyPattern(r"^(?:until|till|by)\b|\bend of\b", flags=re.IGNORECASE)

@@ -1,0 +1,84 @@
+"""The newer of two statements stands first, and a link brings it along."""
+
+from datetime import timedelta
+
+import pytest
+
+from recollect import LocalRecollect
+from recollect.domain.scope import Owner, Scope
+from recollect.retrieval.pipeline import RankedCandidate
+from recollect.retrieval.prefer_newer import with_newer_sides
+from recollect.store.search_index import Candidate, IndexedRecord
+from recollect.text.change_cues import announces_change
+from support import START, FakeClock
+from tables import each_row
+
+
+def candidate(name: str, day: int) -> Candidate:
+    at = START + timedelta(days=day)
+    return Candidate(IndexedRecord(id=name, sequence=day, owner=Owner(Scope.GLOBAL, ""), at=at))
+
+
+def test_a_linked_statement_that_is_newer_is_shown_with_the_older_one() -> None:
+    title, renamed, oldest, other = (
+        candidate(name, day) for name, day in (("title", 2), ("bora", 9), ("first", 1), ("tea", 3))
+    )
+    ranked = [RankedCandidate(other, 0.5), RankedCandidate(title, 0.4)]
+    links = {"title": ("bora", "first", "gone"), "tea": ()}
+
+    complete = with_newer_sides(ranked, links, [title, renamed, oldest, other])
+
+    assert [memory.id for memory in complete] == ["tea", "title", "bora"]
+    assert complete[2].replaces_id == "title"
+    again = [*ranked, RankedCandidate(renamed, 0.1)]
+    assert with_newer_sides(again, links, [title, renamed]) == again
+
+
+def test_a_search_returns_the_newer_side_of_a_conflict_first(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    older = words_only.ingest("The detective is called Ilse Brandt.", project="novel")
+    clock.advance(hours=1)
+    newer = words_only.ingest("Ilse becomes Marta everywhere.", project="novel")
+    words_only.link(newer.id, "contradicts", older.id)
+
+    now = words_only.search("detective Ilse", project="novel", limit=2)
+    before = words_only.search("what was the detective called before?", project="novel")
+
+    assert [hit.memory.id for hit in now] == [newer.id, older.id]
+    assert before[0].memory.id == older.id
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("Swimming is on Wednesdays.", "swimming has moved to Mondays", "swimming"),
+        ("The draft is due in January.", "The draft has time until March.", "draft"),
+        ("Polars makes features.", "Polars is gone, features come from DuckDB", "Polars features"),
+    ],
+)
+def test_the_newer_of_two_unlinked_statements_with_another_value_comes_first(
+    words_only: LocalRecollect, clock: FakeClock, older: str, newer: str, question: str
+) -> None:
+    words_only.ingest(older, project="p")
+    clock.advance(days=3)
+    words_only.ingest(newer, project="p")
+
+    hits = words_only.search(question, project="p")
+
+    assert [hit.memory.content for hit in hits] == [newer, older]
+
+
+@each_row(
+    ("text", "expected"),
+    [
+        ("swimming has moved to Mondays", True),
+        ("it's Zettle now", True),
+        ("SumUp is gone", True),
+        ("Wir nehmen ab jetzt Vitest, weil Jest Probleme macht.", True),
+        ("the gate code is 4711", False),
+        ("I know a good bakery", False),
+    ],
+)
+def test_a_change_is_announced_by_its_words(text: str, expected: bool) -> None:
+    assert announces_change(text) is expected
