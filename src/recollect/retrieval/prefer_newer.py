@@ -54,7 +54,7 @@ def with_newer_sides(
     """
     linked = {other_id for others in links.values() for other_id in others}
     by_id = {c.record.id: c for c in candidates if c.record.id in linked}
-    known = {memory.id for memory in ranked}
+    ranked_ids = {memory.id for memory in ranked}
     complete: list[RankedCandidate] = []
     for memory in ranked:
         complete.append(memory)
@@ -62,8 +62,8 @@ def with_newer_sides(
         sides = [replace(memory, candidate=other, replaces_id=memory.id) for other in others]
         newer = [side for side in sides if _recency_key(side) > _recency_key(memory)]
         newest = max(newer, key=_recency_key, default=None)
-        if newest is not None and newest.id not in known:
-            known.add(newest.id)
+        if newest is not None and newest.id not in ranked_ids:
+            ranked_ids.add(newest.id)
             complete.append(newest)
     return complete
 
@@ -154,7 +154,9 @@ def _share_query_words(a: RankedCandidate, b: RankedCandidate) -> bool:
 
 
 def _older_first(*statements: tuple[RankedCandidate, str]) -> list[str]:
-    return [text for _, text in sorted(statements, key=lambda one: _recency_key(one[0]))]
+    return [
+        text for _, text in sorted(statements, key=lambda statement: _recency_key(statement[0]))
+    ]
 
 
 def _is_change(older: str, newer: str) -> bool:

@@ -370,14 +370,14 @@ def _with_other_sides(tables: Tables, query: ResolvedQuery, hits: Sequence[Hit])
     others = tables.memories.get_many(missing) if missing else []
     visible = [other for other in others if query.filters.violation(other) is None]
     # What a weak match replaced does not bear on the request; what replaced it does.
-    wanted = {
+    bearing_ids = {
         other.id
         for other in visible
         for hit in hits
         if other.id in hit.conflicts
         and not (hit.is_weak and other.observed_at < hit.memory.observed_at)
     }
-    visible = [other for other in visible if other.id in wanted]
+    visible = [other for other in visible if other.id in bearing_ids]
     return newer_sides_first([*hits, *read.unranked_hits(tables, visible, WHY_CONFLICT)])
 
 
