@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, kw_only=False, slots=False, **others):
+    def dataclass(
+        cls=None, /, *, frozen=False, kw_only=False, slots=False, unsafe_hash=False, **others
+    ):
         """
         Make *cls* a dataclass.
 
@@ -28,10 +30,11 @@ else:
         """
 
         def decorate(cls):
-            options = {"kw_only": kw_only, "slots": slots, **others}
+            options = {"kw_only": kw_only, "slots": slots}
+            methods = {"frozen": frozen, "unsafe_hash": unsafe_hash}
             if others or not _is_plain(cls):
-                return dataclasses.dataclass(cls, frozen=frozen, **options)
-            return _with_lazy_methods(cls, frozen=frozen, **options)
+                return dataclasses.dataclass(cls, **options, **methods, **others)
+            return _with_lazy_methods(cls, **options, **methods)
 
         return decorate if cls is None else decorate(cls)
 
@@ -46,12 +49,17 @@ def _is_plain(cls: type[Any]) -> bool:
     return not is_derived and cls.__dict__.keys().isdisjoint(_METHODS)
 
 
-def _with_lazy_methods(cls: type[Any], *, frozen: bool, **options: bool) -> type[Any]:
+def _with_lazy_methods(
+    cls: type[Any], *, frozen: bool, unsafe_hash: bool, **options: bool
+) -> type[Any]:
     # Without a text the standard library would write the signature there, which is slow.
     cls.__doc__ = cls.__doc__ or cls.__name__
     cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, **options)
     methods = {"__init__": _first_init(cls), "__repr__": _repr, **_comparison_methods(cls)}
-    methods |= _FROZEN_METHODS if frozen else {"__hash__": None}
+    if frozen:
+        methods |= _FROZEN_METHODS
+    elif not unsafe_hash:
+        methods["__hash__"] = None
     for name, method in methods.items():
         setattr(cls, name, method)
     params: Any = cls.__dict__["__dataclass_params__"]
@@ -73,6 +81,7 @@ def _first_init(cls: type[Any]) -> Callable[..., None]:
 def _compiled_init(cls: type[Any]) -> Callable[..., None]:
     """Compile the `__init__` that sets the fields of *cls*."""
     names: dict[str, Any] = {"_set": object.__setattr__, "_NotGiven": _NotGiven}
+    is_frozen = cls.__dict__["__dataclass_params__"].frozen
     positional, keywords, lines = ["self"], ["*"], [" pass"]
     for field in dataclasses.fields(cls):
         default, value = "", field.name
@@ -87,7 +96,10 @@ def _compiled_init(cls: type[Any]) -> Callable[..., None]:
         if field.init:
             (keywords if field.kw_only else positional).append(field.name + default)
         if field.init or default == "=_NotGiven":
-            lines.append(f" _set(self, {field.name!r}, {value})")
+            name = field.name
+            lines.append(
+                f" _set(self, {name!r}, {value})" if is_frozen else f" self.{name} = {value}"
+            )
     if hasattr(cls, "__post_init__"):
         lines.append(" self.__post_init__()")
     parameters = ", ".join(positional + (keywords if len(keywords) > 1 else []))

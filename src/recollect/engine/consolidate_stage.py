@@ -8,7 +8,7 @@ statement make one memory of it, not two.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 
 from recollect.clock import derived_id
@@ -30,6 +30,7 @@ from recollect.domain.source import Source, SourceKind
 from recollect.domain.transcript import Voice
 from recollect.engine import consolidate as decisions
 from recollect.engine.audited_writer import ENGINE, AuditedWriter, confirmation_change
+from recollect.engine.capture_owners import CaptureOwners
 from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
@@ -50,6 +51,7 @@ class ConsolidationWriter(AuditedWriter):
 
     policy: PolicySettings = DEFAULT_POLICY
     is_first_time: bool = False  # none of the candidates was consolidated before
+    captures: CaptureOwners = field(kw_only=True)
 
 
 def consolidate_event(engine: EngineContext, leased_job: LeasedJob) -> None:
@@ -91,8 +93,14 @@ def consolidate_memories(
 
     *sessions* are the owners of some events, so that they need not be read.
     """
+    captures = CaptureOwners(tables, sessions)
     writer = ConsolidationWriter(
-        tables, engine.clock, ENGINE, policy=engine.policy, is_first_time=is_first_time
+        tables,
+        engine.clock,
+        ENGINE,
+        policy=engine.policy,
+        is_first_time=is_first_time,
+        captures=captures,
     )
     counts: Counter[str] = Counter()
     candidates = {memory.id: memory for memory in tables.memories.get_many(memory_ids)}
@@ -101,7 +109,7 @@ def consolidate_memories(
         model_id,
         writer.changed_ids,
         single_user=engine.policy.single_user,
-        sessions=sessions,
+        captures=captures,
     )
     neighbours.read_ahead([memory for memory in candidates.values() if _is_open(memory)])
     lead_ins = LeadInReader(tables)
@@ -329,8 +337,7 @@ def _narrow(writer: ConsolidationWriter, candidate: Memory) -> Memory:
     """
     if candidate.scope is not Scope.GLOBAL:
         return candidate
-    event = writer.tables.sources.event(candidate.provenance.event_id or "")
-    owner = event.owner if event is not None else None
+    owner = writer.captures.of(candidate)
     scope = automatic_scope(candidate, owner, single_user=writer.policy.single_user)
     if scope is candidate.scope:
         return candidate

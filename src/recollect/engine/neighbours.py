@@ -11,13 +11,14 @@ active by itself, and with its project. What was said in different places is nev
 project and no agent learns what was said in another one, unless a person decides so.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
+from recollect.engine.capture_owners import CaptureOwners
 from recollect.engine.consolidate import NearMemory
 from recollect.engine.utterances import utterances_of
 from recollect.store.protocol import Tables
@@ -38,7 +39,7 @@ class NeighbourReader:
         changed_ids: Collection[str] = (),
         *,
         single_user: bool = False,
-        sessions: Mapping[str, Owner] | None = None,
+        captures: CaptureOwners | None = None,
     ) -> None:
         self._tables = tables
         self._single_user = single_user
@@ -47,7 +48,7 @@ class NeighbourReader:
         self._similarities: dict[str, dict[str, float | None]] = {}  # by candidate, by neighbour
         self._pending: set[str] = set()  # neighbours that wait for consolidation
         self._memories: dict[str, Memory] = {}
-        self._sessions: dict[str, Owner | None] = dict(sessions or {})  # the owner of each event
+        self._captures = captures or CaptureOwners(tables)
 
     def read_ahead(self, candidates: Sequence[Memory], *, limit: int = MAX_NEIGHBOURS) -> None:
         """Read the neighbours of some candidates, *limit* of each index."""
@@ -81,6 +82,8 @@ class NeighbourReader:
         others = self._pending.difference(candidate.id for candidate in candidates)
         memories = tables.memories.get_many([id_ for id_ in ids if id_ not in others])
         self._memories |= {memory.id: memory for memory in memories}
+        if any(candidate.scope is Scope.GLOBAL for candidate in candidates):
+            self._captures.read_ahead(mem for mem in memories if mem.scope is Scope.GLOBAL)
 
     def forget(self) -> None:
         """Discard what was read ahead. From now on it is read for one candidate at a time."""
@@ -115,21 +118,11 @@ class NeighbourReader:
         ]
         return sorted(near, key=lambda other: (-(other.similarity or 0.0), other.memory.id))
 
-    def _session(self, memory: Memory) -> Owner | None:
-        """Return the owner of the capture that a memory was extracted from."""
-        event_id = memory.provenance.event_id
-        if event_id is None:
-            return None
-        if event_id not in self._sessions:
-            event = self._tables.sources.event(event_id)
-            self._sessions[event_id] = event.owner if event is not None else None
-        return self._sessions[event_id]
-
     def _owners(self, candidate: Memory) -> list[Owner]:
         """Return the candidate's owner, the one it would have without a person, and the project."""
         if candidate.scope is not Scope.GLOBAL:
             return [candidate.owner]
-        session = self._session(candidate)
+        session = self._captures.of(candidate)
         scope = automatic_scope(candidate, session, single_user=self._single_user)
         narrow = session if session and session.scope is scope else candidate.owner
         if scope is Scope.AGENT:
@@ -142,9 +135,9 @@ class NeighbourReader:
         """Return whether two were said in the same place, or *memory* holds everywhere."""
         if candidate.scope is not Scope.GLOBAL:
             return True
-        session = self._session(candidate)
+        session = self._captures.of(candidate)
         if memory.scope is Scope.GLOBAL:
-            other = self._session(memory)
+            other = self._captures.of(memory)
             is_of_agent = memory.agent_id == candidate.agent_id
             return other is None or (is_of_agent and other == session)
         if memory.scope is not Scope.AGENT or session is None:

@@ -31,7 +31,9 @@ class QueryVector:
     values: "NDArray[np.float32]"
 
 
-@dataclass(frozen=True, slots=True)
+# This and three classes below are not frozen: a search creates hundreds of objects, and setting the
+# fields of a frozen one takes eight times as long. Nobody changes them.
+@dataclass(slots=True, unsafe_hash=True)
 class WordMatch:
     """How a record matches the words of a query."""
 
@@ -40,7 +42,7 @@ class WordMatch:
     weight: float  # the sum of the matched words' idf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class VectorMatch:
     """The similarity of a record's most similar chunk to the query, and its number of chunks."""
 
@@ -60,8 +62,6 @@ class SimilarityStats:
 NO_STATS = SimilarityStats(0.0, 1.0)  # if no vectors are compared
 
 
-# These two are not frozen: a search creates hundreds of them, and setting the fields of a frozen
-# one takes eight times as long (2 ms of each `context_for`). Nobody changes them.
 @dataclass(slots=True, unsafe_hash=True)
 class IndexedRecord:
     """What ranking needs of a record; cheaper to read than the whole record."""

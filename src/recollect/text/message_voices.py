@@ -16,6 +16,7 @@ The rules know no client: the readers in text/transcripts have removed what they
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from unicodedata import category
 
@@ -116,7 +117,12 @@ def voiced_parts(text: str) -> list[VoicedPart]:
 def is_plainly_typed(text: str) -> bool:
     """Return whether all of *text* is plainly typed: one short line, no sign of another origin."""
     line = text.strip()
-    if len(line) > MAX_TYPED_CHARS or _SIGNS_OF_OTHERS.search(line):
+    return len(line) <= MAX_TYPED_CHARS and _is_typed_line(line)
+
+
+@lru_cache(maxsize=1_024)  # a bundle asks several times about each of its messages
+def _is_typed_line(line: str) -> bool:
+    if _SIGNS_OF_OTHERS.search(line):
         return False
     # `isprintable` is quick, and true only if no character is invisible.
     if not line.isprintable() and any(

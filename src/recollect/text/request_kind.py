@@ -6,6 +6,7 @@ The cues of each language are in `languages/*.toml`. All functions are pure and 
 """
 
 import re
+from functools import lru_cache
 
 from recollect.text.language_data import Language, detect_language, load_language
 from recollect.text.past_query import asks_about_sessions
@@ -78,9 +79,13 @@ def is_answer_preference(text: str) -> bool:
 
     A preference with a condition ("when I paste a draft, …") does not hold for every answer.
     """
+    return len(text) <= MAX_PREFERENCE_CHARS and _has_answer_cue(text)
+
+
+@lru_cache(maxsize=1_024)  # each bundle asks about the newest memories
+def _has_answer_cue(text: str) -> bool:
     language = _language(text)
-    is_preference = len(text) <= MAX_PREFERENCE_CHARS and language.has_cue("answers", text)
-    return is_preference and not language.has_cue("condition", text)
+    return language.has_cue("answers", text) and not language.has_cue("condition", text)
 
 
 def _language(text: str) -> Language:

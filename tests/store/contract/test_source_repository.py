@@ -146,6 +146,9 @@ def test_an_event_changes_and_is_found_by_its_source(store: Store) -> None:
         assert tables.sources.event("e1") == failed
         assert tables.sources.events_of("s1") == [failed]
         assert tables.sources.events_of("unknown") == []
+        owners = {"e1": failed.owner, "e2": event("e2").owner}
+        assert tables.sources.event_owners(["e2", "unknown", "e1"]) == owners
+        assert tables.sources.event_owners([]) == {}
 
 
 def test_an_event_in_work_has_a_state_and_an_outcome_so_far(store: Store) -> None:

@@ -25,7 +25,7 @@ _TYPES = {kind.value: kind for kind in MemoryType}
 _ROLES = {role.value: role for role in Role}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: see `IndexedRecord`
 class _Item:
     partition_id: int
     has_vectors: bool

@@ -113,6 +113,11 @@ class SourceRepository(Repository):
         fields = self._first(_event, "event", id=event_id)
         return None if fields is None else _build_event(fields)
 
+    def event_owners(self, event_ids: Sequence[str]) -> dict[str, Owner]:
+        """Return the owners of some events by the ids of the events; unknown ones are left out."""
+        rows = self._rows("event_owners", ids=list(event_ids))
+        return {event_id: Owner(Scope(scope), owner_id) for event_id, scope, owner_id in rows}
+
     def events_of(self, source_id: str) -> list[Event]:
         """Return the events that captured a source, oldest first."""
         return list(map(_build_event, self._all(_event, "events_of_source", source_id=source_id)))

@@ -61,6 +61,9 @@ UPDATE ingestion_events SET state = :state, outcome = :outcome, retries = retrie
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE id = :id;
 
+-- event_owners: of events given as a JSON list of ids
+SELECT e.id, e.scope, e.owner_id FROM json_each(:ids) j CROSS JOIN ingestion_events e ON e.id = j.value;
+
 -- events_of_source: the captures of a source, oldest first
 SELECT id, "trigger", source_id, scope, owner_id, state, outcome, retries, error, title, uri, created_at, updated_at
   FROM ingestion_events WHERE source_id = :source_id ORDER BY id;
