@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -15,8 +16,9 @@ import recollect
 from recollect.api.noun import Noun
 from recollect.api.recollect import Recollect
 from recollect.app.local_transport import handler_of
+from recollect.service.handlers import blocks, maintenance, memories
+from recollect.service.handlers import recollect as top_verbs
 from recollect.service.handlers.file_transfers import FILE_HANDLERS
-from recollect.service.handlers.recollect import HANDLERS
 from recollect.wire.request import VerbRequest
 from recollect.wire.request_registry import request_classes
 from support import open_memory
@@ -99,7 +101,8 @@ def test_every_request_model_is_sent_by_a_verb_and_has_a_handler() -> None:
 
 
 def test_every_handler_that_loads_late_names_a_function_of_the_service() -> None:
-    for handler in HANDLERS.values():
+    tables = (blocks.HANDLERS, maintenance.HANDLERS, memories.HANDLERS, top_verbs.HANDLERS)
+    for handler in chain.from_iterable(table.values() for table in tables):
         module, _, function = handler.__qualname__.partition(".")
 
         assert callable(getattr(import_module(f"recollect.service.{module}"), function))

@@ -21,7 +21,7 @@ from recollect.domain.memory import Memory
 from recollect.domain.scope import Viewer
 from recollect.domain.vault_report import VaultReport
 from recollect.errors import InvalidInput
-from recollect.service import jobs, maintenance, review
+from recollect.service import jobs, maintenance, review, store_status
 from recollect.service.backup import BackupSchedule
 from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
@@ -87,7 +87,7 @@ class EngineControl:
 
     def check_health(self) -> StoreHealth:
         """Return a quick health check of the store that does not load the embedder."""
-        return maintenance.check_health(self._services)
+        return store_status.check_health(self._services)
 
     def embedder_status(self) -> EmbedderStatus:
         """Return the state of the embedder without calling it."""

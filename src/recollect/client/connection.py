@@ -76,7 +76,9 @@ class Connection:
         self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None
     ) -> httpx2.Response:
         """Send a request, with retries; return the response or raise the error it describes."""
-        headers = {} if method == "GET" else self.idempotency_header()
+        # A request that is sent once needs no key, unless its caller sends it again.
+        is_repeated = self._attempts > 1 or bool(_KEY.get())
+        headers = self.idempotency_header() if method != "GET" and is_repeated else {}
         options: dict[str, Any] = {"headers": headers, "params": _without_none(query)}
         if body is not None:
             options["json"] = body

@@ -8,11 +8,11 @@ from recollect.store.protocol import Tables
 
 
 class CaptureOwners:
-    """The owners of captures in one transaction, each read once; *known* ones are not read."""
+    """The owners of captures in one transaction; each is read once, *known_owners* never."""
 
-    def __init__(self, tables: Tables, known: Mapping[str, Owner] | None = None) -> None:
+    def __init__(self, tables: Tables, known_owners: Mapping[str, Owner] | None = None) -> None:
         self._tables = tables
-        self._owners: dict[str, Owner | None] = dict(known or {})  # by the id of the event
+        self._owners: dict[str, Owner | None] = dict(known_owners or {})  # by the id of the event
 
     def read_ahead(self, memories: Iterable[Memory]) -> None:
         """Read the owners of the captures of some memories with one statement."""

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,10 @@ def load_early(manifest: Manifest) -> None:
     """Begin to load a model; the first embedder of that model takes it over."""
     _early_sessions.append(_EarlySession(manifest))
     _early_sessions[-1].start()
+    # While the thread hashes the file: if both loaded modules, they would take turns, and the
+    # session, which needs no interpreter lock, would begin late.
+    with suppress(ImportError):
+        import_module("onnxruntime")
 
 
 def _take_early_session(manifest: Manifest) -> Any:

@@ -1,5 +1,5 @@
 """
-Maintain the store: status, verification, the work of a worker, scheduled maintenance.
+Maintain the store: verification, the work of a worker, scheduled maintenance.
 
 Which contains which: `drain` runs every job that is due, embeds every pending item, prunes the
 retrieval log and deletes expired documents. `run_maintenance` embeds, prunes, and reports
@@ -10,33 +10,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollect.domain.block import ProposalState
 from recollect.domain.capture_event import Event, EventState, Trigger
 from recollect.domain.maintenance import (
     DuplicatePair,
     EmbedderState,
     MaintenanceReport,
-    PendingCounts,
-    SeenClient,
-    StoreHealth,
-    StoreStatus,
     Verification,
 )
 from recollect.domain.memory import HALF_LIFE, Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import Owner, Scope
-from recollect.errors import EmbedderUnavailable, IllegalTransition, StoreUnavailable
+from recollect.errors import IllegalTransition
 from recollect.models.model_names import LOCAL_BACKENDS
 from recollect.service.documents import delete_expired
 from recollect.service.finish_work import finish_in_steps
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
+from recollect.service.store_status import pending_items
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.maintenance import (
-    CountPendingRequest,
-    GetStatusRequest,
-    ListClientsRequest,
     RebuildIndexesRequest,
     RunMaintenanceRequest,
     VerifyRequest,
@@ -44,10 +37,8 @@ from recollect.wire.requests.maintenance import (
 from recollect.wire.requests.memories import ConfirmMemoryRequest
 from recollect.wire.requests.recollect import DrainRequest
 
-FLUSH_S = 0.5  # how long to wait until the latest retrievals are counted
 PRUNE_BATCH = 500  # retrievals, so that the write lock is never held for long
 LEAST_PRUNED = 100  # without being asked
-STATUS_DAYS = 14
 STALE_HALF_LIVES = 2  # without a confirmation
 STALE_TYPES = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
@@ -61,89 +52,6 @@ def verify(services: Services, request: VerifyRequest) -> Verification:
 def rebuild_indexes(services: Services, request: RebuildIndexesRequest) -> Mapping[str, int]:
     """Rebuild every index from the memories; return the number of items of each."""
     return services.store.rebuild_indexes()
-
-
-def get_status(services: Services, request: GetStatusRequest) -> StoreStatus:
-    """Return what is in the store and the progress of its indexes."""
-    embedder = _embedder_name(services)
-    with services.store.read() as tables:
-        by_status = tables.memories.count_by_status()
-        by_day = tables.memories.count_by_day(_last_days(services.clock.now()))
-        embedded = dict(tables.embeddings.count_by_model())
-        jobs = tables.jobs.count_by_state()
-        next_job_at = tables.jobs.next_run_at()
-        extracted, rejected = tables.memories.count_extracted()
-        contradictions = tables.links.count_conflicts()
-        serving = tables.embeddings.models_in_use().serving
-        unfinished = tuple(work.describe() for work in tables.unfinished_work.all())
-    items = sum(embedded.values())
-    embedded.pop("", None)
-    return StoreStatus(
-        path=services.store.location,
-        schema=services.store.schema_version(),
-        bytes=services.store.size_bytes(),
-        counts=services.store.row_counts() if request.rows else {},
-        memories_by_status=by_status,
-        memories_by_day={f"{day:%Y-%m-%d}": count for day, count in by_day.items()},
-        embedder=embedder,
-        serving=serving.name if serving else "",
-        embedded=embedded,
-        waiting=items - embedded.get(embedder, 0),
-        jobs=jobs,
-        next_job_at=next_job_at if next_job_at and next_job_at > services.clock.now() else None,
-        extracted=extracted,
-        rejected=rejected,
-        contradictions=contradictions,
-        unfinished=unfinished,
-        read_only=services.store.read_only_reason,
-        is_encrypted=services.store.file is not None and services.store.file.is_encrypted,
-    )
-
-
-def _last_days(now: datetime) -> list[datetime]:
-    """Return the beginnings of the last days, of today last."""
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return [today - timedelta(days=ago) for ago in reversed(range(STATUS_DAYS))]
-
-
-def count_pending(services: Services, request: CountPendingRequest) -> PendingCounts:
-    """Return how much waits for a person; every count is read from an index."""
-    with services.store.read() as tables:
-        jobs = dict(tables.jobs.count_open())
-        return PendingCounts(
-            inbox=tables.memories.count_with_status(Status.INBOX),
-            conflicts=tables.links.count_conflicts(),
-            proposals=tables.blocks.count_proposals(ProposalState.PENDING),
-            failed_jobs=jobs.pop("parked", 0),
-            jobs=sum(jobs.values()),
-        )
-
-
-def list_clients(services: Services, request: ListClientsRequest) -> list[SeenClient]:
-    """Return the programs that stored or asked something, the one that was seen last first."""
-    services.store.flush_log(timeout_s=FLUSH_S)
-    with services.store.read() as tables:
-        return tables.clients.latest(limit=request.limit)
-
-
-def check_health(services: Services) -> StoreHealth:
-    """Check the store without loading the embedder; raises `StoreError`."""
-    if services.store.file is not None and not services.store.file.path.exists():
-        # An open file can still be read after it was deleted, but writes to it are lost.
-        raise StoreUnavailable(
-            f"{services.store.location} is no longer there; put it back, or stop this program soon"
-        )
-    with services.store.read() as tables:
-        jobs = tables.jobs.count_open()
-        waiting, dimension = _pending_items(services, tables)
-    schema = services.store.schema_version()
-    return StoreHealth(
-        schema=schema,
-        jobs=jobs,
-        waiting=waiting,
-        dimension=dimension,
-        read_only=services.store.read_only_reason,
-    )
 
 
 def drain(services: Services, request: DrainRequest) -> int:
@@ -167,7 +75,7 @@ def embed_batch(services: Services) -> int:
     if services.embedder_status().state is EmbedderState.OFF:
         return 0
     with services.store.read() as tables:
-        waiting, _ = _pending_items(services, tables)
+        waiting, _ = pending_items(services, tables)
         serving = tables.embeddings.models_in_use().serving
     # The last items of a migration may have been forgotten: then the new model only takes over.
     is_migrating = serving is not None and serving.name != services.embedder_status().name
@@ -294,20 +202,3 @@ def _record_run(services: Services, outcome: str, at: datetime) -> None:
         updated_at=at,
     )
     services.store.write(lambda tables: tables.sources.add_event(event))
-
-
-def _pending_items(services: Services, tables: Tables) -> tuple[int, int | None]:
-    """Return how many items the wanted embedder must embed, and its last known dimension."""
-    embedder = services.embedder_status()
-    if embedder.state is EmbedderState.OFF:
-        return 0, None
-    model_id, dimension = tables.embeddings.latest_model(embedder.name) or (None, None)
-    return tables.embeddings.count_pending(model_id), dimension
-
-
-def _embedder_name(services: Services) -> str:
-    try:
-        indexer = services.indexer()
-        return "none" if indexer is None else indexer.target_embedder().name
-    except EmbedderUnavailable:
-        return "none that works"

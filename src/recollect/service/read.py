@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
@@ -41,8 +41,11 @@ from recollect.store.search_index import QueryVector
 from recollect.text.redact import redact
 from recollect.text.request_kind import asks_about_past
 from recollect.wire.requests import recollect as requests
-from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
+
+if TYPE_CHECKING:
+    # For the type checker only: most programs send none of these requests.
+    from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 
 MAX_DROPPED = 20  # results that were not returned, in a logged retrieval
 FLUSH_S = 0.5  # how long `explain` waits until the latest retrievals are counted too
@@ -213,13 +216,13 @@ def explain(services: Services, request: requests.ExplainRequest) -> MemoryExpla
     return replace(explanation, text=_describe(explanation))
 
 
-def get_memory(services: Services, request: GetMemoryRequest) -> Memory:
+def get_memory(services: Services, request: "GetMemoryRequest") -> Memory:
     """Return one memory."""
     with services.store.read() as tables:
         return require_memory(tables, request.memory_id)
 
 
-def list_memories(services: Services, request: ListMemoriesRequest) -> list[Memory]:
+def list_memories(services: Services, request: "ListMemoriesRequest") -> list[Memory]:
     """Return the newest memories that match the filters."""
     query = memory_query_of(request, "")
     with services.store.read() as tables:

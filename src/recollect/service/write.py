@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.block import BlockAuthor
@@ -24,8 +24,11 @@ from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
 from recollect.text.redact import redact
-from recollect.wire.requests.memories import IngestManyRequest, SetStatusRequest
 from recollect.wire.requests.recollect import IngestRequest, LinkRequest, UpsertProfileFactRequest
+
+if TYPE_CHECKING:
+    # For the type checker only: most programs send none of these requests.
+    from recollect.wire.requests.memories import IngestManyRequest, SetStatusRequest
 
 MAX_QUOTE = 1_000
 INITIAL_STATUSES = frozenset({Status.ACTIVE, Status.INBOX})
@@ -92,7 +95,7 @@ def store_draft(services: Services, draft: MemoryDraft, *, by: str = "") -> Memo
     return services.store.write(lambda tables: _store(services, tables, draft, by))
 
 
-def ingest_many(services: Services, request: IngestManyRequest) -> list[Memory]:
+def ingest_many(services: Services, request: "IngestManyRequest") -> list[Memory]:
     """Store several memories in one transaction: all or none."""
     drafts = [draft_memory(IngestRequest.of(_item(item))) for item in request.items]
     return services.store.write(
@@ -136,7 +139,7 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
     return services.store.write(write)
 
 
-def set_status(services: Services, request: SetStatusRequest) -> Memory:
+def set_status(services: Services, request: "SetStatusRequest") -> Memory:
     """Change a memory's status along the lifecycle."""
     reason = redact(request.reason).text
 

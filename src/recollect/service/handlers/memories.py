@@ -1,17 +1,16 @@
-"""Handlers of the requests for memories."""
+"""Handlers of the requests for memories. A hook and `show` need one function of many modules."""
 
-from recollect.service import conflicts, edit_memory, maintenance, read, source_window, write
-from recollect.service.handlers.handler_table import Handlers
+from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import memories as requests
 
 HANDLERS: Handlers = {
-    requests.IngestManyRequest: write.ingest_many,
-    requests.ListMemoriesRequest: read.list_memories,
-    requests.GetMemoryRequest: read.get_memory,
-    requests.SetStatusRequest: write.set_status,
-    requests.ConfirmMemoryRequest: maintenance.confirm_memory,
-    requests.EditMemoryRequest: edit_memory.edit_memory,
-    requests.ReadSourceRequest: source_window.read_source,
-    requests.ListConflictsRequest: conflicts.list_conflicts,
-    requests.SettleConflictRequest: conflicts.settle_conflict,
+    requests.IngestManyRequest: lazy_handler("write.ingest_many"),
+    requests.ListMemoriesRequest: lazy_handler("read.list_memories"),
+    requests.GetMemoryRequest: lazy_handler("read.get_memory"),
+    requests.SetStatusRequest: lazy_handler("write.set_status"),
+    requests.ConfirmMemoryRequest: lazy_handler("maintenance.confirm_memory"),
+    requests.EditMemoryRequest: lazy_handler("edit_memory.edit_memory"),
+    requests.ReadSourceRequest: lazy_handler("source_window.read_source"),
+    requests.ListConflictsRequest: lazy_handler("conflicts.list_conflicts"),
+    requests.SettleConflictRequest: lazy_handler("conflicts.settle_conflict"),
 }
