@@ -403,7 +403,7 @@ def test_letta_mem_has_the_same_commands(path: Path, tmp_path: Path) -> None:
     theirs = shown("letta-mem")
     assert theirs == shown("recollect")
     for name in ("agent", "block", "conversation", "archive", "skill", "file"):
-        assert re.search(rf"^  {name} ", theirs, re.MULTILINE)
+        assert re.search(rf"^  (\S+, )*{name}[, ]", theirs, re.MULTILINE)
 
 
 def letta_mem(path: Path, *args: str, typed: str = "") -> tuple[int, str]:

@@ -324,3 +324,14 @@ def test_of_two_concurrent_decisions_one_wins_for_all_duplicates(
         assert sorted(won) == [False, True]
         lead = "active" if won[0] else "archived"
         assert statuses(rec, candidate, duplicate) == [lead, "archived"]
+
+
+def test_the_text_around_a_quote_is_cut_between_words(rec: LocalRecollect) -> None:
+    talk = f"{'earlier ' * 40}\n\nI prefer short answers. {'later ' * 40}"
+    rec.capture_session([{"role": "user", "content": talk}])
+    rec.drain()
+
+    [item] = [item for item in rec.inbox.list() if "short answers" in item.memory.content]
+
+    assert item.before.startswith("… earlier ")
+    assert item.after.endswith(" later …")

@@ -332,3 +332,20 @@ def test_a_stopped_server_costs_no_typed_text(words_only: LocalRecollect, visito
 
     expect(page.locator("[data-problem]")).to_contain_text("The server does not answer.")
     expect(page.get_by_label("Text")).to_have_value("A long text that I typed.")
+
+
+def test_times_are_shown_in_the_time_zone_of_the_browser(
+    words_only: LocalRecollect, browser: Browser, served: PageServer
+) -> None:
+    memory = words_only.ingest("The port is 8080.", observed_at="2026-01-31T20:30:00Z")
+    context = browser.new_context(timezone_id="Asia/Tokyo")
+    page = context.new_page()
+    page.goto(served.entry())
+
+    page.goto(f"{served.url}/ui/memories/{memory.id}")
+
+    shown = page.locator("main .meta time").first
+    expect(shown).to_have_text("1 Feb 2026, 05:30")
+    expect(shown).to_have_attribute("title", "31 Jan 2026, 20:30 UTC")
+    expect(page.locator("[data-zone]")).to_have_text("times in Asia/Tokyo")
+    context.close()

@@ -2,7 +2,8 @@
 
 import re
 
-from recollect import LocalRecollect
+from recollect import LocalRecollect, Status
+from recollect.calling_client import use_client
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.domain.memory import MemoryType
 from recollect.web.link_graph import MAX_NODES, link_graph
@@ -116,7 +117,7 @@ def test_forgetting_shows_what_goes_first_and_a_receipt_afterwards(
     assert "What was removed" in done.text
     assert "walnut" not in done.text
     assert gone.status_code == 404
-    assert "This is not here" in gone.text
+    assert "Not found" in gone.text
 
 
 def test_a_script_that_forgets_is_led_to_the_receipt(words_only: LocalRecollect) -> None:
@@ -189,3 +190,35 @@ def test_the_picture_has_room_for_a_few_and_counts_the_rest() -> None:
 
     assert (len(graph.nodes), graph.left_out) == (MAX_NODES, 3)
     assert all(0 < node.x < graph.width and 0 < node.y < graph.height for node in graph.nodes)
+
+
+def test_the_history_names_the_other_memory_and_links_to_it(words_only: LocalRecollect) -> None:
+    original = words_only.ingest("The port is 8080.")
+    edited = words_only.memories.edit(original.id, content="The port is 9090.")
+    client = page_client(words_only)
+
+    page = client.get(f"/ui/memories/{edited.id}", headers=NAVIGATION).text
+
+    assert f'created as a copy of <a href="/ui/memories/{original.id}">The port is 8080.' in page
+    assert f"copy of {original.id}" not in page
+
+
+def test_a_quote_says_which_session_it_is_from_and_which_client_captured_it(
+    words_only: LocalRecollect,
+) -> None:
+    talk = [{"role": "user", "content": "From now on let's use SQLite because it is one file."}]
+    with use_client("codex"):
+        words_only.capture_session(talk, project="site", title="Storage")
+    words_only.drain()
+    [memory] = words_only.memories.list(project="site", types="decision", statuses=list(Status))
+
+    page = page_client(words_only).get(f"/ui/memories/{memory.id}", headers=NAVIGATION)
+
+    assert "session “Storage” captured by codex" in text_of(page.text)
+
+
+def test_an_address_that_is_no_page_is_answered_by_a_page(words_only: LocalRecollect) -> None:
+    response = page_client(words_only).get("/ui/nowhere", headers=NAVIGATION)
+
+    assert response.status_code == 404
+    assert "There is no page /ui/nowhere" in text_of(response.text)

@@ -64,7 +64,7 @@ def test_a_timeline_shows_what_was_believed_until_when(
     topic = read(client, "/ui/timeline?q=port")
 
     assert page.index("8080") < page.index("9090")
-    assert "2026-05-08 12:00 – 2026-05-11 12:00" in page
+    assert "8 May 2026, 12:00 – 11 May 2026, 12:00" in page
     assert "– now" in page
     assert "8080" in topic
     assert "site" in read(client, "/ui/projects")

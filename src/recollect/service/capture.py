@@ -225,6 +225,7 @@ def _source(services: Services, tables: Tables, capture: Capture) -> Source:
             "format": transcript.format,
             "turns": capture.material.turns,
             TYPED_CHECKED: True,
+            **({"client": client} if (client := calling_client()) not in ("", LIBRARY) else {}),
         },
         captured_at=now,
         observed_at=transcript.started_at or now,

@@ -10,6 +10,7 @@ within a group the most certain candidate; records of sessions come last. Duplic
 `review_order` returns the ids in the same order from one statement, and `inbox_items` reads some.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -182,8 +183,27 @@ def _quote_contexts(tables: Tables, memories: Sequence[Memory]) -> Mapping[str, 
     quoted = [memory for memory in memories if memory.evidence]
     first_quotes = [memory.evidence[0] for memory in quoted]
     spans = [(quote.source_id, quote.start, quote.end) for quote in first_quotes]
-    contexts = tables.sources.around(spans, CONTEXT_CHARS)
-    return {memory.id: context for memory, context in zip(quoted, contexts, strict=True)}
+    contexts = tables.sources.around(spans, CONTEXT_CHARS + 1)
+    return {
+        memory.id: (_last_words(before), _first_words(after))
+        for memory, (before, after) in zip(quoted, contexts, strict=True)
+    }
+
+
+def _last_words(text: str) -> str:
+    """Return a text before a quote; if it is cut, from the beginning of a word on."""
+    if len(text) <= CONTEXT_CHARS:
+        return text
+    space = re.search(r"\s", text)
+    return f"… {text[space.end() :]}" if space else f"…{text}"
+
+
+def _first_words(text: str) -> str:
+    """Return a text after a quote; if it is cut, up to the end of a word."""
+    if len(text) <= CONTEXT_CHARS:
+        return text
+    words = re.sub(r"\s+\S*$", "", text)
+    return f"{words} …" if words != text else f"{text}…"
 
 
 def _why_it_waits(tables: Tables, memory: Memory) -> str:

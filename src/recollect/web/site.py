@@ -15,9 +15,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.errors import NotFound
 from recollect.web.browser_sessions import BrowserSessions
 from recollect.web.live_events import stream_counts
-from recollect.web.page import Site, html_response, json_response
+from recollect.web.page import PageRequest, Site, html_response, json_response, page
 from recollect.web.page_guard import (
     ENTER,
     PAGES,
@@ -69,6 +70,7 @@ def web_routes() -> Sequence[BaseRoute]:
         *conversations.routes,
         *projects.routes,
         *operations.routes,
+        Route("/{path:path}", page(_not_found), methods=["GET"]),
     ]
     return [
         Route("/", _redirect_to(f"{PAGES}/"), include_in_schema=False),
@@ -77,6 +79,10 @@ def web_routes() -> Sequence[BaseRoute]:
         Route(ENTER, _mint, methods=["POST"], include_in_schema=False),
         Mount(PAGES, routes=pages),
     ]
+
+
+def _not_found(request: PageRequest) -> Response:
+    raise NotFound(f"there is no page {request.http.url.path}; see the pages at {PAGES}/")
 
 
 def _redirect_to(path: str) -> Any:

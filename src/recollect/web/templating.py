@@ -57,8 +57,13 @@ def shorten(text: object, limit: int = 160) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """Return a time in UTC to the minute, '' for None."""
-    return "" if value is None else f"{value:%Y-%m-%d %H:%M}"
+    """Return a time in UTC to the minute, '' for None; a script shows it in the local time."""
+    return "" if value is None else f"{day(value)}, {value:%H:%M}"
+
+
+def day(value: datetime) -> str:
+    """Return a date for people: 5 Nov 2026."""
+    return f"{value.day} {value:%b %Y}"
 
 
 def size(number: int) -> str:
@@ -93,6 +98,7 @@ def _environment() -> "Environment":
         "visible": visible_text,
         "shorten": shorten,
         "moment": moment,
+        "day": day,
         "size": size,
         "words": words,
         "segment": lambda text: quote(str(text), safe=""),

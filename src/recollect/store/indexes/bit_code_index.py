@@ -173,14 +173,17 @@ class BitCodeIndex:
         dimension: int,
         newest: int,
     ) -> None:
+        free = None  # of the cache; to count it takes long if there are many partitions
         for partition_id in partition_ids:
             codes = self._codes.get(partition_id)
             if codes is None or newest - codes.last_id > RELOAD_AFTER:
                 self._read_partition(connection, partition_id, dimension, newest)
+                free = None
             elif self._cache.get(partition_id) is None:
-                min_bytes = 2 * dimension * len(codes.ids)
-                if min_bytes <= self._cache.free_bytes():
+                free = self._cache.free_bytes() if free is None else free
+                if 2 * dimension * len(codes.ids) <= free:
                     self._read_partition(connection, partition_id, dimension, newest)
+                    free = None
 
     def _read_partition(
         self, connection: DatabaseConnection, partition_id: int, dimension: int, newest: int

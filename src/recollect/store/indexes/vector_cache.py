@@ -46,10 +46,11 @@ class EmbeddingRows:
         """Return the rows of these items."""
         order, sorted_ids = self._by_item
         unique_ids = np.array(sorted(set(item_ids)), dtype=np.int64)
-        starts = np.searchsorted(sorted_ids, unique_ids).tolist()
-        ends = np.searchsorted(sorted_ids, unique_ids, side="right").tolist()
-        spans = (order[start:end] for start, end in zip(starts, ends, strict=True))
-        return self.take(np.concatenate([order[:0], *spans]))
+        starts = np.searchsorted(sorted_ids, unique_ids)
+        counts = np.searchsorted(sorted_ids, unique_ids, side="right") - starts
+        # The spans start:start + count, one after the other; most are empty.
+        before = np.cumsum(counts) - counts
+        return self.take(order[np.repeat(starts - before, counts) + np.arange(counts.sum())])
 
     @cached_property
     def _by_item(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

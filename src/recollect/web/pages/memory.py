@@ -5,9 +5,13 @@ A quote is shown in a window of its source, because a source may be a long trans
 the address widens the window.
 """
 
+import re
+from collections.abc import Sequence
+
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect.domain.change import Change
 from recollect.domain.lifecycle import allowed_statuses
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import MemoryExplanation
@@ -46,7 +50,9 @@ def show_memory(request: PageRequest) -> Response:
     other_ids = {
         end for link in explanation.links for end in (link.from_id, link.to_id) if end != memory.id
     }
-    others = _memories(request, sorted(other_ids))
+    for change in explanation.changes:
+        other_ids |= {change.effects.caused_by or memory.id, *change.effects.superseded}
+    others = _memories(request, sorted(other_ids - {memory.id}))
     names = PlaceNames.read(request.rec)
     return request.render(
         "memory.html",
@@ -56,6 +62,9 @@ def show_memory(request: PageRequest) -> Response:
         names=names,
         quotes=[_in_source(request, item, margin) for item in memory.evidence[:MAX_WINDOWS]],
         margin=margin,
+        capture_title=_capture_title(request, memory),
+        clients={source.id: source.metadata.get("client", "") for source in explanation.sources},
+        history=_history(explanation.changes),
         others=others,
         graph=link_graph(memory, explanation.links, others, names.projects),
         retrievals=request.rec.retrievals.list(memory=memory.id, limit=RETRIEVALS_SHOWN),
@@ -63,6 +72,33 @@ def show_memory(request: PageRequest) -> Response:
         can_undo=any(change.before not in (None, change.after) for change in explanation.changes),
         can_confirm=memory.status in CONFIRM_STATUSES,
     )
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """A change of a memory. The ids in its words are links: each part is a text or a memory id."""
+
+    change: Change
+    parts: tuple[str, ...]
+
+
+def _history(changes: Sequence[Change]) -> list[HistoryEntry]:
+    entries = []
+    for change in changes:
+        ids = [*filter(None, (change.effects.caused_by, *change.effects.superseded))]
+        pattern = "|".join(map(re.escape, ids))
+        parts = re.split(f"({pattern})", change.action) if ids else [change.action]
+        entries.append(HistoryEntry(change, tuple(filter(None, parts))))
+    return entries
+
+
+def _capture_title(request: PageRequest, memory: Memory) -> str:
+    """Return the title of the capture that a memory was found in; '' if it has none."""
+    event_id = memory.provenance.event_id
+    try:
+        return request.rec.captures.get(event_id).title if event_id else ""
+    except NotFound:
+        return ""
 
 
 def show_editor(request: PageRequest) -> Response:

@@ -95,7 +95,7 @@ def verify(request: PageRequest) -> Response:
 def _health_page(request: PageRequest, verification: Verification | None) -> Response:
     return request.render(
         "health.html",
-        status=request.rec.maintenance.status(),
+        status=request.rec.maintenance.status(rows=bool(request.query("rows"))),
         embedder=request.rec.engine.embedder_status(),
         verification=verification,
     )

@@ -2,7 +2,7 @@
 // sent in the background. If that fails, the candidate comes back with the reason. The next page is
 // loaded before the reviewer reaches the end of this one; keys pressed too early wait for it.
 
-import { complain, onKey, say, send } from "./pages.js";
+import { complain, onKey, say, send, showLocalTimes } from "./pages.js";
 
 const VERDICTS = { y: "keep", n: "reject", l: "later", r: "replace", m: "merge" };
 const NAMES = { keep: "Kept", reject: "Rejected", later: "Put off", replace: "Kept and replaced", merge: "Merged" };
@@ -62,6 +62,7 @@ class ReviewList extends HTMLElement {
       if (node.dataset.group === group) continue;
       group = node.dataset.group || group;
       this.append(document.importNode(node, true));
+      showLocalTimes(this.lastElementChild);
     }
     const following = page.querySelector("[data-next]");
     if (following) next.replaceWith(document.importNode(following, true));
@@ -249,6 +250,7 @@ class ReviewList extends HTMLElement {
     }
     if (this.later) empty.querySelector("h2").textContent = `${this.later} put off`;
     empty.querySelector("[data-later]").hidden = !this.later;
+    empty.querySelector("[data-summary]").hidden = false;
     empty.hidden = false;
     empty.tabIndex = -1;
     empty.focus();

@@ -59,6 +59,29 @@ for (const opener of document.querySelectorAll("[data-open]")) {
   opener.addEventListener("click", () => document.getElementById(opener.dataset.open).showModal());
 }
 
+// A narrow page has its navigation in one row, which may not show the current page.
+document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+const dayText = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const clockText = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** Show the times below `root`, which are sent in UTC, in the time zone of this browser. */
+export function showLocalTimes(root) {
+  const today = dayText.format(new Date());
+  const yesterday = dayText.format(new Date(Date.now() - 86_400_000));
+  for (const element of root.querySelectorAll("time[datetime]:not([title])")) {
+    const time = new Date(element.dateTime);
+    if (isNaN(time)) continue;
+    element.title = `${element.textContent} UTC`;
+    const day = dayText.format(time);
+    const name = day === today ? "today" : day === yesterday ? "yesterday" : day;
+    element.textContent = `${name}, ${clockText.format(time)}`;
+  }
+}
+showLocalTimes(document);
+const zone = document.querySelector("[data-zone]");
+if (zone) zone.textContent = `times in ${new Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+
 const places = { i: "inbox", h: "", c: "conflicts", r: "retrievals", a: "agents", m: "memories" };
 let afterG = false;
 onKey((event) => {
