@@ -86,7 +86,7 @@ def _run_step(options: argparse.Namespace) -> int:
     with recollect.open(options.db) as rec:
         for number, text in enumerate(texts):
             started = process_time()
-            bundle = rec.context_for(text, in_sight=[text], **CONTEXT_OPTIONS)
+            bundle = rec.context_for(text, visible_texts=[text], **CONTEXT_OPTIONS)
             if number >= WARM_UP:
                 times.append(1000 * (process_time() - started))
                 digest.update(f"{bundle.prefix}\0{bundle.text}\0".encode())

@@ -179,7 +179,7 @@ def _walks(rec: Recollect) -> dict[str, Walk]:
         rec.context_for(
             QUESTION,
             agent=AGENT,
-            in_sight=[QUESTION],
+            visible_texts=[QUESTION],
             budget_tokens=2_000,
             form="markdown",
             metadata=False,

@@ -54,7 +54,7 @@ def profile_context(filled: FilledStore, folder: Path, *, calls: int) -> Context
             with recollect.connect(server.url) as rec:
                 for question in texts:
                     started = time.perf_counter()
-                    rec.context_for(question, in_sight=[question], **CONTEXT_OPTIONS)
+                    rec.context_for(question, visible_texts=[question], **CONTEXT_OPTIONS)
                     times.append(1000 * (time.perf_counter() - started))
         finally:
             setattr(remote, "_read", read)  # noqa: B010
@@ -86,6 +86,6 @@ def _embedded(filled: FilledStore, folder: Path, texts: list[str]) -> float:
     with recollect.open(db) as rec:
         for question in texts:
             started = time.perf_counter()
-            rec.context_for(question, in_sight=[question], **CONTEXT_OPTIONS)
+            rec.context_for(question, visible_texts=[question], **CONTEXT_OPTIONS)
             times.append(1000 * (time.perf_counter() - started))
     return median(times[WARM_UP:])

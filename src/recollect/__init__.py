@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from recollect.domain.retrieval import MemoryExplanation as MemoryExplanation
     from recollect.domain.retrieval import Parts as Parts
     from recollect.domain.retrieval import Retrieval as Retrieval
-    from recollect.domain.retrieval import View as View
+    from recollect.domain.retrieval import SavedSearch as SavedSearch
     from recollect.domain.retrieval import WhyNot as WhyNot
     from recollect.domain.scope import Scope as Scope
     from recollect.domain.skill import LearntSkill as LearntSkill
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
     from recollect.errors import StoreDamaged as StoreDamaged
     from recollect.errors import StoreError as StoreError
     from recollect.errors import StoreFull as StoreFull
-    from recollect.errors import StoreLocked as StoreLocked
+    from recollect.errors import StoreKeyMissing as StoreKeyMissing
     from recollect.errors import StoreNewer as StoreNewer
     from recollect.errors import StoreReadOnly as StoreReadOnly
     from recollect.errors import StoreUnavailable as StoreUnavailable
@@ -176,7 +176,7 @@ _EXPORTS = {
     "recollect.domain.import_progress": "FileOutcome ImportStep",
     "recollect.domain.project": "Project Repo",
     "recollect.domain.provenance": "Provenance",
-    "recollect.domain.retrieval": "Hit MemoryExplanation Parts Retrieval View WhyNot",
+    "recollect.domain.retrieval": "Hit MemoryExplanation Parts Retrieval SavedSearch WhyNot",
     "recollect.domain.scope": "Scope",
     "recollect.domain.skill": "LearntSkill LoadedSkill Skill SkillHit SkillReport",
     "recollect.domain.source": "Evidence Redaction Source SourceKind",
@@ -189,7 +189,7 @@ _EXPORTS = {
         "EmbedderUnavailable EvidenceMissing IllegalTransition ImportRefused InvalidInput "
         "InvalidModelResponse ModelUnavailable NotFound "
         "PackageMissing RecollectError RequestRefused RevisionConflict ServerUnavailable StoreBusy "
-        "StoreClosed StoreDamaged StoreError StoreFull StoreLocked StoreNewer StoreReadOnly "
+        "StoreClosed StoreDamaged StoreError StoreFull StoreKeyMissing StoreNewer StoreReadOnly "
         "StoreUnavailable TokenRefused TooLarge TooManyRequests"
     ),
 }

@@ -26,7 +26,7 @@ Every error that Recollect raises, in one tree.
         ├── StoreBusy          another process held the write lock too long      503
         ├── StoreFull          the disk is full; the write was rolled back       507
         ├── StoreDamaged       the file is not a database, or is corrupt         500
-        ├── StoreLocked        is encrypted, and no key opens it                 423
+        ├── StoreKeyMissing    is encrypted, and no key opens it                 423
         ├── StoreReadOnly      can be read, not written                          403
         ├── StoreNewer         written by a newer version of Recollect           409
         ├── StoreUnavailable   cannot be opened, read or written                 503
@@ -222,7 +222,7 @@ class StoreDamaged(StoreError):
         self.can_repair = can_repair
 
 
-class StoreLocked(StoreError):
+class StoreKeyMissing(StoreError):
     """The file is encrypted, and none of the keys that were found opens it."""
 
     status = 423

@@ -6,8 +6,8 @@ from recollect.retrieval.ranking_constants import SESSION_GAP
 from recollect.retrieval.time_query import (
     SessionSpan,
     TimeRange,
+    adjacent_session,
     adjacent_session_step,
-    neighbour_session,
     parse_time_query,
     pick_sessions,
     resolve_time_range,
@@ -111,11 +111,11 @@ def test_a_session_before_or_after_another_is_recognised(query: str, step: int) 
 def test_the_neighbour_of_a_session_is_the_next_existing_one() -> None:
     sessions = days(0, 3, 4)
 
-    assert neighbour_session(NOON, sessions, 1) == TimeRange(
+    assert adjacent_session(NOON, sessions, 1) == TimeRange(
         start=sessions[1].start, end=sessions[1].end + timedelta(microseconds=1)
     )
-    assert neighbour_session(NOON, sessions, -1) is None
-    assert neighbour_session(NOW, sessions, 1) is None
+    assert adjacent_session(NOON, sessions, -1) is None
+    assert adjacent_session(NOW, sessions, 1) is None
 
 
 def test_a_sample_is_evenly_spaced() -> None:

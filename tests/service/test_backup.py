@@ -14,7 +14,7 @@ from recollect.app.restore_backup import preview_restore, replace_by_backup, res
 from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.domain.backup import KeepRule, TableDifference
-from recollect.errors import AlreadyExists, ImportRefused, StoreBusy, StoreDamaged, StoreLocked
+from recollect.errors import AlreadyExists, ImportRefused, StoreBusy, StoreDamaged, StoreKeyMissing
 from recollect.service.backup_manifest import manifest_of, signed_part
 from recollect.store.key_places import KeyPlace
 from recollect.store.sqlite.encryption import is_encrypted
@@ -130,7 +130,7 @@ def test_replacing_never_leaves_a_plain_file_of_an_encrypted_store_or_backup(
     with_old_key = replace(settings, key_file=f"{settings.key_file}.old")
     with_old_key.key_file_path.write_bytes(key_file)
     with_old_key.key_file_path.chmod(0o600)
-    with pytest.raises(StoreLocked):
+    with pytest.raises(StoreKeyMissing):
         LocalRecollect(with_old_key)
     decrypt_store(settings)
     third = replace_by_backup(settings, encrypted_copy).replaced
@@ -181,7 +181,7 @@ def test_a_torn_or_altered_backup_is_refused(
     copy = written_backup(settings)
     harm(copy)
 
-    with pytest.raises((ImportRefused, StoreDamaged, StoreLocked), match="backup"):
+    with pytest.raises((ImportRefused, StoreDamaged, StoreKeyMissing), match="backup"):
         restore_backup(settings, copy, tmp_path / "new.db")
 
     assert not (tmp_path / "new.db").exists()
@@ -200,7 +200,7 @@ def test_the_backup_of_an_encrypted_store_needs_its_key(settings: Settings, tmp_
     with LocalRecollect(replace(settings, db=str(tmp_path / "new.db"))) as rec:
         assert rec.search("zebrafish")
     settings.key_file_path.unlink()
-    with pytest.raises(StoreLocked):
+    with pytest.raises(StoreKeyMissing):
         restore_backup(settings, copy, tmp_path / "other.db")
 
 

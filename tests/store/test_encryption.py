@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from older_stores import older_store
-from recollect import LocalRecollect, StoreBusy, StoreLocked, StoreUnavailable
+from recollect import LocalRecollect, StoreBusy, StoreKeyMissing, StoreUnavailable
 from recollect.app.restore_backup import restore_backup
 from recollect.app.store_encryption import (
     decrypt_store,
@@ -88,7 +88,7 @@ def test_encrypting_leaves_no_plain_copy_beside_the_store(settings: Settings) ->
 def test_a_missing_key_names_the_three_places(encrypted: Settings) -> None:
     missing = replace(encrypted, key_file=f"{encrypted.key_file}.gone")
 
-    with pytest.raises(StoreLocked) as raised:
+    with pytest.raises(StoreKeyMissing) as raised:
         LocalRecollect(missing)
 
     text = str(raised.value)
@@ -125,7 +125,7 @@ def test_a_passphrase_opens_the_store_and_another_does_not(settings: Settings) -
 
     with LocalRecollect(replace(settings, passphrase="correct horse")) as rec:
         assert rec.search("zebrafish")
-    with pytest.raises(StoreLocked, match="the passphrase does not open"):
+    with pytest.raises(StoreKeyMissing, match="the passphrase does not open"):
         LocalRecollect(replace(settings, passphrase="wrong"))
 
     changed = rekey_store(
@@ -134,7 +134,7 @@ def test_a_passphrase_opens_the_store_and_another_does_not(settings: Settings) -
         new_passphrase="battery",
     )
     assert changed.is_encrypted
-    with pytest.raises(StoreLocked):
+    with pytest.raises(StoreKeyMissing):
         LocalRecollect(replace(settings, passphrase="correct horse"))
     LocalRecollect(replace(settings, passphrase="battery")).close()
 
@@ -206,7 +206,7 @@ def test_the_keyring_of_the_system_is_asked_after_the_key_file(
     assert not settings.key_file_path.exists()
     LocalRecollect(with_keyring).close()
     passwords.clear()
-    with pytest.raises(StoreLocked, match=r"\(2\) the OS keyring: 0 keys, none fits"):
+    with pytest.raises(StoreKeyMissing, match=r"\(2\) the OS keyring: 0 keys, none fits"):
         LocalRecollect(with_keyring)
 
 
@@ -217,7 +217,7 @@ def test_after_rekey_the_old_key_does_not_open_the_store(encrypted: Settings) ->
 
     LocalRecollect(encrypted).close()
     encrypted.key_file_path.write_text(old.text)
-    with pytest.raises(StoreLocked):
+    with pytest.raises(StoreKeyMissing):
         LocalRecollect(encrypted)
 
 
@@ -287,7 +287,7 @@ def test_an_encrypted_export_is_read_with_the_key_only(encrypted: Settings, tmp_
             rec.import_(encrypted.db_path)
     assert b"zebrafish" in (tmp_path / "plain.jsonl").read_bytes()
     without = replace(other, key_file=str(tmp_path / "none.key"))
-    with LocalRecollect(without) as rec, pytest.raises(StoreLocked):
+    with LocalRecollect(without) as rec, pytest.raises(StoreKeyMissing):
         rec.import_(tmp_path / "all.jsonl.gz", trust=True)
 
 

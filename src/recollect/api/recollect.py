@@ -219,7 +219,7 @@ class Recollect(Noun):
         metadata: bool = True,
         history: bool = True,
         message_limit: int = MESSAGE_LIMIT,
-        in_sight: Sequence[str] = (),
+        visible_texts: Sequence[str] = (),
         asked_at: Moment = None,
     ) -> Bundle:
         """
@@ -229,8 +229,8 @@ class Recollect(Noun):
         messages, a *file* what is known about it. *shares* divides the budget (system, blocks,
         history, relevant, margin); *form* is tags or markdown; tokens are counted for *model*.
         Pass `history=False` if you send the conversation to the model yourself. At most
-        *message_limit* earlier messages are recalled; texts in *in_sight*, which the model sees
-        anyway, are left out.
+        *message_limit* earlier messages are recalled; *visible_texts*, which the model sees anyway,
+        are left out.
         """
         return self._send(requests.ContextForRequest, locals())
 

@@ -2,7 +2,7 @@
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
-from recollect.domain.retrieval import Hit, View
+from recollect.domain.retrieval import Hit, SavedSearch
 from recollect.wire.requests import views as requests
 
 
@@ -27,7 +27,7 @@ class Views(Noun):
         asked_at: Moment = None,
         everywhere: bool = False,
         limit: int = 10,
-    ) -> View:
+    ) -> SavedSearch:
         """Save a search with its filters under a name; an existing one is replaced."""
         return self._send(requests.SaveViewRequest, locals())
 
@@ -39,6 +39,6 @@ class Views(Noun):
         """Run a saved search."""
         return self._send(requests.RunViewRequest, locals())
 
-    def list(self) -> list[View]:
+    def list(self) -> list[SavedSearch]:
         """Return every saved search."""
         return self._send(requests.ListViewsRequest, locals())

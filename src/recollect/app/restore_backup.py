@@ -18,7 +18,13 @@ from recollect.app.local_recollect import key_places
 from recollect.clock import SystemClock
 from recollect.config import Settings
 from recollect.domain.backup import Backup, RestoreReport, TableDifference
-from recollect.errors import AlreadyExists, ImportRefused, InvalidInput, StoreDamaged, StoreLocked
+from recollect.errors import (
+    AlreadyExists,
+    ImportRefused,
+    InvalidInput,
+    StoreDamaged,
+    StoreKeyMissing,
+)
 from recollect.service.backup_manifest import (
     SUFFIX,
     check_copy,
@@ -186,7 +192,7 @@ def _can_compare(settings: Settings) -> bool:
     """Return whether there is a current store and a key that opens it, if it needs one."""
     try:
         find_key(settings.db_path, key_places(settings))
-    except StoreLocked:
+    except StoreKeyMissing:
         return False
     return settings.db_path.exists()
 

@@ -21,7 +21,7 @@ from recollect.cli.output import Callback, database, errors_in_one_line, json_op
 from recollect.cli.project_option import folder_as_path
 from recollect.cli.project_option import project_option as project_option
 from recollect.config import Settings, expand_home, load_settings
-from recollect.errors import StoreLocked
+from recollect.errors import StoreKeyMissing
 from recollect.store.key_places import wrapped_keys_file
 from recollect.store.sqlite.encryption import find_key
 
@@ -70,7 +70,7 @@ def settings_with_passphrase(db: str | None) -> Settings:
         return settings
     try:
         find_key(path, key_places(settings))
-    except StoreLocked:
+    except StoreKeyMissing:
         entered = click.prompt(f"Passphrase of {path}", hide_input=True, err=True)
         return load_settings(db=db, passphrase=entered)
     return settings

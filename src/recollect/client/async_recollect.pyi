@@ -67,7 +67,7 @@ from recollect.domain.maintenance import (
 from recollect.domain.memory import Memory
 from recollect.domain.model_usage import ChatModelStatus, ModelCall
 from recollect.domain.project import Project
-from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, View, WhyNot
+from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, SavedSearch, WhyNot
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.domain.source import SourceWindow
 from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
@@ -1078,7 +1078,7 @@ class AsyncViews:
         asked_at: Moment = None,
         everywhere: bool = False,
         limit: int = 10,
-    ) -> View:
+    ) -> SavedSearch:
         """Save a search with its filters under a name; an existing one is replaced."""
 
     async def delete(self, name: str) -> None:
@@ -1087,7 +1087,7 @@ class AsyncViews:
     async def run(self, name: str) -> builtins.list[Hit]:
         """Run a saved search."""
 
-    async def list(self) -> builtins.list[View]:
+    async def list(self) -> builtins.list[SavedSearch]:
         """Return every saved search."""
 
 class AsyncRetrievals:
@@ -1315,7 +1315,7 @@ class AsyncRecollect:
         metadata: bool = True,
         history: bool = True,
         message_limit: int = MESSAGE_LIMIT,
-        in_sight: Sequence[str] = (),
+        visible_texts: Sequence[str] = (),
         asked_at: Moment = None,
     ) -> Bundle:
         """Return what an agent should know for *task*, with citations, within a token budget."""

@@ -49,7 +49,7 @@ class MemoryRecall:
             return ""
         short = [text for text in visible if len(text) <= MAX_VISIBLE_CHARS][-MAX_VISIBLE_TEXTS:]
         try:
-            bundle = self._context_for(_shorten(query), {**self._arguments, "in_sight": short})
+            bundle = self._context_for(_shorten(query), {**self._arguments, "visible_texts": short})
         except RecollectError as error:
             self._warn(f"calls continue without memory for now: {error}")
             if not isinstance(error, InvalidInput):  # that is caused by the query

@@ -217,7 +217,7 @@ class WhyNot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class SavedSearch:
     """A saved search."""
 
     name: str

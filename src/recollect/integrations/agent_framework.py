@@ -60,8 +60,8 @@ class RecollectProvider(HistoryProvider):
         await super().before_run(agent=agent, session=session, context=context, state=state)
         query = "\n".join(message.text for message in context.input_messages if message.text)
         if self._recalls and query.strip():
-            in_sight = [message.text for message in context.get_messages() if message.text]
-            text = await run_blocking(self._memory.recall, query, in_sight)
+            visible_texts = [message.text for message in context.get_messages() if message.text]
+            text = await run_blocking(self._memory.recall, query, visible_texts)
             if text:
                 context.extend_instructions(self.source_id, text)
 

@@ -49,11 +49,11 @@ class AgentMemory:
         if drafts:
             self.rec.conversations.append_many(self.conversation(key), drafts)
 
-    def recall(self, query: str, in_sight: Sequence[str] = ()) -> str:
+    def recall(self, query: str, visible_texts: Sequence[str] = ()) -> str:
         """
         Return what the agent remembers about *query*, as text.
 
-        Texts *in_sight*, which the model sees anyway, are left out.
+        The *visible_texts*, which the model sees anyway, are left out.
         """
         if not query.strip():
             return ""
@@ -63,7 +63,7 @@ class AgentMemory:
                 agent=self.agent,
                 project=self.project,
                 history=False,
-                in_sight=in_sight,
+                visible_texts=visible_texts,
                 budget_tokens=self.budget_tokens,
             )
         except NotFound:

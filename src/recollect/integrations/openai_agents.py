@@ -88,11 +88,11 @@ class RecollectSession(SessionABC):
         """Delete the history; what was learnt from it stays."""
         await self._rec.conversations.delete(await self._conversation())
 
-    async def recall(self, query: str, *, in_sight: Sequence[str] = ()) -> str:
+    async def recall(self, query: str, *, visible_texts: Sequence[str] = ()) -> str:
         """
         Return what the agent remembers about *query*, from all its sessions, as text.
 
-        Texts *in_sight*, which the model sees anyway, are left out.
+        The *visible_texts*, which the model sees anyway, are left out.
         """
         self._check_open()
         try:
@@ -102,7 +102,7 @@ class RecollectSession(SessionABC):
                 project=self._project,
                 conversation=await self._rec.conversations.find(self.session_id, agent=self._agent),
                 history=False,
-                in_sight=in_sight,
+                visible_texts=visible_texts,
                 budget_tokens=self._budget_tokens,
             )
         except NotFound:
@@ -117,8 +117,8 @@ class RecollectSession(SessionABC):
         """
         call = data.model_data
         queries = [_text(item) for item in call.input if _field(item, "role") == "user"]
-        in_sight = [_text(item) for item in call.input]
-        text = await self.recall(queries[-1], in_sight=in_sight) if queries else ""
+        visible_texts = [_text(item) for item in call.input]
+        text = await self.recall(queries[-1], visible_texts=visible_texts) if queries else ""
         texts = [part for part in (call.instructions, text) if part]
         return ModelInputData(input=call.input, instructions="\n\n".join(texts) or None)
 

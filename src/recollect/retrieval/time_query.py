@@ -149,7 +149,7 @@ def resolve_time_range(time: QueryTimeRange, sessions: Sequence[SessionSpan]) ->
     return range_of_sessions(pick_sessions(time.session_count, inside))
 
 
-def neighbour_session(at: datetime, sessions: Sequence[SessionSpan], step: int) -> TimeRange | None:
+def adjacent_session(at: datetime, sessions: Sequence[SessionSpan], step: int) -> TimeRange | None:
     """Return the range of the session *step* places from the one that contains *at*."""
     containing = (index for index, span in enumerate(sessions) if span.start <= at <= span.end)
     index = next(containing, None)

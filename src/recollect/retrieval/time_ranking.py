@@ -18,8 +18,8 @@ from recollect.retrieval.time_query import (
     SessionSpan,
     TimeQuery,
     TimeRange,
+    adjacent_session,
     boost_score,
-    neighbour_session,
     parse_time_query,
     resolve_time_range,
     sample_evenly,
@@ -67,7 +67,7 @@ class TimeRanking:
         if self.time_query is None:
             return ranked
         if self.time_query.session_step:
-            time_range = self._neighbour_range(ranked, self.time_query.session_step)
+            time_range = self._adjacent_range(ranked, self.time_query.session_step)
             return self._put_first([], time_range, ranked) if time_range else ranked
         time_range, time = self.time_range, self.time_query.time
         if time_range is None or time is None:
@@ -107,9 +107,9 @@ class TimeRanking:
         ranked_ids |= records.keys()
         return first + [memory for memory in ranked if memory.id not in ranked_ids]
 
-    def _neighbour_range(self, ranked: list[RankedCandidate], step: int) -> TimeRange | None:
+    def _adjacent_range(self, ranked: list[RankedCandidate], step: int) -> TimeRange | None:
         at = ranked[0].candidate.record.at if ranked else None
-        return None if at is None else neighbour_session(at, self._sessions(), step)
+        return None if at is None else adjacent_session(at, self._sessions(), step)
 
     def _sessions(self) -> list[SessionSpan]:
         moments = self._timeline(self.query.filters)

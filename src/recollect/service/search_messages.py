@@ -179,8 +179,8 @@ def _time_range(
     if when is None:
         best = find_messages(tables, replace(resolved, limit=1), meaning)
         agent_id, step = resolved.agent_id, time.session_step
-        neighbour = _neighbour(tables, best, agent_id, step, asked_at) if best else None
-        return neighbour, f"{'before' if step < 0 else 'after'} the session that matches best"
+        adjacent = _adjacent_session(tables, best, agent_id, step, asked_at) if best else None
+        return adjacent, f"{'before' if step < 0 else 'after'} the session that matches best"
     sessions = _counted_sessions(tables, resolved.agent_id, when, present, asked_at)
     if not sessions:
         return None, f"{when.text!r}: there are not so many sessions"
@@ -215,7 +215,7 @@ def _counted_sessions(
     return time_query.pick_sessions(count, inside)
 
 
-def _neighbour(
+def _adjacent_session(
     tables: Tables, best: list[MessageHit], agent_id: str | None, step: int, asked_at: datetime
 ) -> time_query.TimeRange | None:
     """Return the conversation *step* places from the one of the best hit."""

@@ -92,7 +92,7 @@ class _ResolvedRequest:
     viewer: Viewer
     place: BlockPlace
     blocks: tuple[Block, ...]
-    texts_in_sight: frozenset[str]
+    visible_texts: frozenset[str]
 
     @property
     def conversation_id(self) -> str:
@@ -204,8 +204,8 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         session_records=asks_about_past(task),
         below_threshold=viewer.project_id is not None and is_instruction(task),
     )
-    in_sight = frozenset(text.strip() for text in request.in_sight)
-    return _ResolvedRequest(request, query, viewer, place, blocks, in_sight)
+    visible_texts = frozenset(text.strip() for text in request.visible_texts)
+    return _ResolvedRequest(request, query, viewer, place, blocks, visible_texts)
 
 
 def _bundle_input(
@@ -290,7 +290,7 @@ def _message_hits(
             project_id=scene.place.project_id,
             besides_calls_of=TOOL_NAME,
         ),
-        limit=request.message_limit + min(len(history) + len(scene.texts_in_sight), EXTRA_MESSAGES),
+        limit=request.message_limit + min(len(history) + len(scene.visible_texts), EXTRA_MESSAGES),
     )
     when = time.time if time is not None else None
     if time is not None and when is not None and when.session_count is None:
@@ -300,7 +300,7 @@ def _message_hits(
     hits = [
         hit
         for hit in find_messages(snapshot.tables, query, snapshot.vector)
-        if hit.message.id not in ids and hit.message.content.strip() not in scene.texts_in_sight
+        if hit.message.id not in ids and hit.message.content.strip() not in scene.visible_texts
     ]
     in_time = [hit for hit in hits if hit.parts.in_time]
     return tuple((in_time or hits)[: request.message_limit])
@@ -339,7 +339,7 @@ def _topics(
     )
     earlier = [talk for talk in latest if talk.id != scene.conversation_id][:TOPICS]
     # A first message that is in the bundle or in sight is not repeated.
-    visible = {hit.message.content.strip() for hit in hits} | scene.texts_in_sight
+    visible = {hit.message.content.strip() for hit in hits} | scene.visible_texts
     openings = _openings(tables, [talk.id for talk in earlier if not talk.title])
     topics = [(talk, talk.title or openings.get(talk.id, "")) for talk in earlier]
     return tuple(

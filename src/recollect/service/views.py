@@ -1,6 +1,6 @@
 """Saved searches: a name for a query with its filters."""
 
-from recollect.domain.retrieval import Hit, View
+from recollect.domain.retrieval import Hit, SavedSearch
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.read import memory_query_of, search
 from recollect.service.services import Services
@@ -9,7 +9,7 @@ from recollect.wire.requests import views as requests
 from recollect.wire.requests.recollect import SearchRequest
 
 
-def save_view(services: Services, request: requests.SaveViewRequest) -> View:
+def save_view(services: Services, request: requests.SaveViewRequest) -> SavedSearch:
     """Save a query under a name; a view of the same name is replaced."""
     name = plain_name("view", request.name.strip())
     if not name:
@@ -17,13 +17,13 @@ def save_view(services: Services, request: requests.SaveViewRequest) -> View:
     query = memory_query_of(request, request.query)
     now = services.clock.now()
     text, asking = query.query, query.as_json()
-    view = View(name=name, query=text, asking=asking, created_at=now, updated_at=now)
+    view = SavedSearch(name=name, query=text, asking=asking, created_at=now, updated_at=now)
     services.store.write(lambda tables: tables.retrievals.save_view(view))
     with services.store.read() as tables:
         return tables.retrievals.view(name) or view
 
 
-def list_views(services: Services, request: requests.ListViewsRequest) -> list[View]:
+def list_views(services: Services, request: requests.ListViewsRequest) -> list[SavedSearch]:
     """Return every saved search, by name."""
     with services.store.read() as tables:
         return tables.retrievals.views()

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from recollect import Retrieval, View
+from recollect import Retrieval, SavedSearch
 from recollect.domain.retrieval import LoggedHit, LoggedItem
 from recollect.store.protocol import Store, Tables
 from recollect.store.repositories.retrieval_packing import pack
@@ -136,7 +136,7 @@ def test_a_retrieval_that_is_logged_after_its_memory_was_deleted_has_no_words(
 
 
 def test_views_are_kept_by_name_and_replaced(store: Store) -> None:
-    view = View(name="v", query="q", asking={"limit": 1}, created_at=START, updated_at=START)
+    view = SavedSearch(name="v", query="q", asking={"limit": 1}, created_at=START, updated_at=START)
     later = replace(view, query="other", created_at=START + timedelta(1), updated_at=START)
     store.write(lambda tables: tables.retrievals.save_view(view))
     store.write(lambda tables: tables.retrievals.save_view(later))

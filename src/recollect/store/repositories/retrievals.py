@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.calling_client import LIBRARY
-from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, View
+from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval, SavedSearch
 from recollect.store.database_connection import DatabaseConnection, record_shape, value_shape
 from recollect.store.repositories.clients import ClientRepository
 from recollect.store.repositories.repository import EARLIEST, Repository, field_values
@@ -26,7 +26,7 @@ _packed = record_shape(
 )
 _query = value_shape(str, str)
 _result_ids = value_shape(str, bytes, bytes)
-_view = record_shape(View, "name query asking created_at updated_at")
+_view = record_shape(SavedSearch, "name query asking created_at updated_at")
 
 
 class RetrievalRepository(Repository):
@@ -98,15 +98,15 @@ class RetrievalRepository(Repository):
                 count += 1
         return count
 
-    def save_view(self, view: View) -> None:
+    def save_view(self, view: SavedSearch) -> None:
         """Store a saved search under its name."""
         self._run("save_view", **field_values(view))
 
-    def view(self, name: str) -> View | None:
+    def view(self, name: str) -> SavedSearch | None:
         """Return the saved search of that name, or None."""
         return self._first(_view, "view", name=name)
 
-    def views(self) -> list[View]:
+    def views(self) -> list[SavedSearch]:
         """Return every saved search, by name."""
         return self._all(_view, "views")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.errors import StoreLocked
+from recollect.errors import StoreKeyMissing
 from recollect.store.key_places import KeyPlaces
 from recollect.store.store_key import StoreKey
 
@@ -64,7 +64,7 @@ def find_key(path: Path, keys: KeyPlaces) -> StoreKey | None:
                 return key
         if attempt < _PROBES - 1:
             time.sleep(_PROBE_PAUSE_S)
-    raise StoreLocked(
+    raise StoreKeyMissing(
         f"{path} is encrypted and no key opens it. Keys were looked for in three places: "
         f"{keys.describe(path)}. Put the recovery key into the key file (mode 600), or set the "
         "passphrase. If a key is the right one, the first page of the file is damaged: restore a "

@@ -95,7 +95,7 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     metadata: fields.Flag = True
     history: fields.Flag = True
     message_limit: Annotated[int, fields.whole_number(0, 1_000)] = MESSAGE_LIMIT
-    in_sight: fields.Texts = ()
+    visible_texts: fields.Texts = ()
     asked_at: fields.ZonedMoment | None = None
 
 

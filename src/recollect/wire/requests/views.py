@@ -1,12 +1,12 @@
 """Requests for saved searches."""
 
-from recollect.domain.retrieval import Hit, View
+from recollect.domain.retrieval import Hit, SavedSearch
 from recollect.wire.fields import Name, Text
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import FilterFields
 
 
-class SaveViewRequest(FilterFields, VerbRequest[View], route="PUT /views/{name}"):
+class SaveViewRequest(FilterFields, VerbRequest[SavedSearch], route="PUT /views/{name}"):
     """Save a search under a name."""
 
     name: Name
@@ -25,5 +25,5 @@ class RunViewRequest(VerbRequest[list[Hit]], route="POST /views/{name}/run"):
     name: Text
 
 
-class ListViewsRequest(VerbRequest[list[View]], route="GET /views"):
+class ListViewsRequest(VerbRequest[list[SavedSearch]], route="GET /views"):
     """Return every saved search."""
