@@ -1,7 +1,11 @@
 """Agents and blocks in the browser: the editor, its history, concurrent changes, proposals."""
 
+from pathlib import Path
+
+from agent_runs import agent_store
 from recollect import LocalRecollect
 from recollect.domain.context_bundle import WindowOverview
+from recollect.models.scripted_turns import call_turn
 from recollect.web.line_diff import diff_lines
 from recollect.web.pages.agents import window_parts
 from web_pages import NAVIGATION, page_client, text_of
@@ -117,3 +121,38 @@ def test_what_an_agent_wrote_can_be_confirmed(words_only: LocalRecollect) -> Non
 def test_equal_texts_have_no_difference_and_long_ones_are_only_counted() -> None:
     assert diff_lines("same", "same") == []
     assert diff_lines("a", "b\n" * 3_000)[0].text == "1 lines before, 3001 lines after"
+
+
+def test_a_tool_call_that_waits_is_shown_with_its_arguments_and_decided(path: Path) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        """Pay an amount."""
+        paid.append(amount)
+        return "paid"
+
+    rules = {"tool_rules": [{"type": "requires_approval", "tool_name": "pay"}]}
+    ask = call_turn(("pay", {"amount": 5}), text="I will pay.")
+    with agent_store(path, ask, "Done.", ask, "Fine.", tools=[pay], runtime=rules) as (rec, model):
+        client = page_client(rec)
+        [first] = rec.agents.run("ada", "Pay five.").approvals
+        home = text_of(client.get("/ui/", headers=NAVIGATION).text)
+        listed = text_of(client.get("/ui/agents", headers=NAVIGATION).text)
+        approved = client.submit(
+            "/ui/agents/approvals", {"approval": first.id, "verdict": "approve"}
+        )
+        conversation = text_of(client.get(approved.headers["location"], headers=NAVIGATION).text)
+        [second] = rec.agents.run("ada", "Pay again.").approvals
+        form = {"approval": second.id, "verdict": "deny", "reason": "too much"}
+        denied = client.submit("/ui/agents/approvals", form)
+        again = client.submit("/ui/agents/approvals", form)
+
+    assert "1 tool call waits for your approval." in home
+    assert "ada wants to call pay" in listed
+    assert "amount&#34;: 5" in listed
+    assert paid == [5]
+    assert "Decided. The run stopped: end_turn." in conversation
+    assert "1 run of the agent" in conversation
+    assert denied.status_code == 303
+    assert model.requests[-1].messages[-1].text == "The user denied this call: too much"
+    assert again.status_code == 409

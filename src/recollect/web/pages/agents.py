@@ -1,8 +1,12 @@
 """
 Agents: who they are, what is always in their context, and how full their context window is.
 
-Proposals are edits of shared blocks that agents asked for; they wait here for a decision.
+Two things wait here for a decision: tool calls of agents that run, and proposals, which are edits
+of shared blocks that agents asked for.
 """
+
+import json
+from urllib.parse import quote
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -52,6 +56,10 @@ def show_agents(request: PageRequest) -> Response:
         agents=agents,
         shared=[block for block in blocks if block.scope != "agent"],
         names=PlaceNames.read(request.rec),
+        approvals=[
+            (approval, json.dumps(dict(approval.arguments), indent=2, ensure_ascii=False))
+            for approval in request.rec.agents.approvals()
+        ],
         proposals=[
             (proposal, diff_lines(proposal.current_value, proposal.value)) for proposal in proposals
         ],
@@ -89,6 +97,23 @@ def decide_proposal(request: PageRequest) -> Response:
     raise InvalidInput(f"the verdict is accept or reject, not {verdict!r}")
 
 
+def decide_approval(request: PageRequest) -> Response:
+    """Approve or deny a tool call; after the last one of a run, wait until the run has ended."""
+    verdict = request.value("verdict")
+    if verdict not in ("approve", "always", "deny"):
+        raise InvalidInput(f"the verdict is approve, always or deny, not {verdict!r}")
+    result = request.rec.agents.decide(
+        request.value("approval"),
+        verdict != "deny",
+        reason=request.value("reason"),
+        always=verdict == "always",
+    )
+    if result.approvals:
+        return request.redirect("/ui/agents", "Decided. The agent asks for another call.")
+    target = f"/ui/conversations/{quote(result.conversation_id, safe='')}"
+    return request.redirect(target, f"Decided. The run stopped: {result.stop_reason}.")
+
+
 def window_parts(window: WindowOverview) -> list[WindowPart]:
     """Return the parts of a context window that are not empty, as a stacked bar of 100 units."""
     total = max(window.window_tokens, window.used, 1)
@@ -107,5 +132,6 @@ def window_parts(window: WindowOverview) -> list[WindowPart]:
 routes = [
     Route("/agents", page(show_agents), methods=["GET"]),
     Route("/agents/proposals", page(decide_proposal), methods=["POST"]),
+    Route("/agents/approvals", page(decide_approval), methods=["POST"]),
     Route("/agents/{agent}", page(show_agent), methods=["GET"]),
 ]

@@ -10,6 +10,7 @@ from recollect.web.place_names import PlaceNames
 
 PAGE_SIZE = 30
 MESSAGES = 50
+RUNS = 20
 MAX_FILE = 1_000
 MAX_AGENTS = 20  # whose messages are searched
 HITS = 10  # of each
@@ -64,6 +65,7 @@ def show_conversation(request: PageRequest) -> Response:
         later=messages[MESSAGES].position if len(messages) > MESSAGES else None,
         summaries=rec.conversations.summaries(conversation),
         pins=rec.conversations.pins(conversation),
+        runs=rec.agents.runs(conversation, limit=RUNS) if conversation.agent_id else [],
         names=PlaceNames.read(rec),
     )
 

@@ -31,14 +31,16 @@ def show_home(request: PageRequest) -> Response:
     today = datetime.now(UTC).date()
     status = rec.maintenance.status(rows=False)
     calls = [call for call in rec.models.calls(limit=CALLS) if call.asked_at.date() == today]
+    names = PlaceNames.read(rec)
     return request.render(
         "home.html",
+        approvals=len(rec.agents.approvals()) if names.agents else 0,
         status=status,
         days=day_bars(status.memories_by_day),
         latest=rec.memories.list(everywhere=True, statuses=list(Status), limit=RECENT),
         retrievals=rec.retrievals.list(limit=RECENT),
         clients=rec.maintenance.clients(limit=CLIENTS),
-        names=PlaceNames.read(rec),
+        names=names,
         spent_tokens=sum(call.input_tokens + call.output_tokens for call in calls),
         spent_calls=len(calls),
     )

@@ -67,15 +67,14 @@ const clockText = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2
 
 /** Show the times below `root`, which are sent in UTC, in the time zone of this browser. */
 export function showLocalTimes(root) {
-  const today = dayText.format(new Date());
-  const yesterday = dayText.format(new Date(Date.now() - 86_400_000));
+  const names = new Map(["yesterday", "today", "tomorrow"].map((name, number) =>
+    [dayText.format(new Date(Date.now() + (number - 1) * 86_400_000)), name]));
   for (const element of root.querySelectorAll("time[datetime]:not([title])")) {
     const time = new Date(element.dateTime);
     if (isNaN(time)) continue;
     element.title = `${element.textContent} UTC`;
     const day = dayText.format(time);
-    const name = day === today ? "today" : day === yesterday ? "yesterday" : day;
-    element.textContent = `${name}, ${clockText.format(time)}`;
+    element.textContent = `${names.get(day) || day}, ${clockText.format(time)}`;
   }
 }
 showLocalTimes(document);
