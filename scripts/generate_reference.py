@@ -82,6 +82,7 @@ SETTINGS = {
     "backup_folder": "Where `recollect backup` and the server write backups.",
     "backup_keep": "Which backups are kept: the newest of so many days, weeks and months.",
     "backup_every_hours": "How often a server with a `backup_folder` makes a backup. 0: never.",
+    "sync_every_s": "How often a server syncs with the shared folder, in seconds. 0: never.",
     "key_file": "The keys of encrypted stores, one per line. Only its owner may read the file.",
     "keyring": "Whether keys are also looked for in the keyring of the operating system "
     "(`pip install 'recollect[keyring]'`).",

@@ -235,6 +235,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         backup_folder="b",
         backup_keep="1d",
         backup_every_hours=24,
+        sync_every_s=5,
         key_file="g",
         keyring=False,
         passphrase="q",
@@ -255,7 +256,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n"
         "promote_explicit = false\n"
         "auto_compaction = false\nkey_file = 'g'\nbackup_folder = 'b'\n"
-        "backup_keep = '1d'\nbackup_every_hours = 24\nkeyring = false\npassphrase = 'q'\n",
+        "backup_keep = '1d'\nbackup_every_hours = 24\nkeyring = false\npassphrase = 'q'\n"
+        "sync_every_s = 5\n",
         encoding="utf-8",
     )
     settings = [

@@ -69,6 +69,14 @@ def derived_id(parent_id: str, kind: str, number: int) -> str:
     return uuid7_text(ticks, number << 40 | int.from_bytes(digest))
 
 
+def successor_id(earlier_id: str, kind: str) -> str:
+    """Return an id that sorts after *earlier_id*, the same for the same *kind* on every machine."""
+    earlier = uuid.UUID(earlier_id).int
+    ticks = (earlier >> 80) << 12 | (earlier >> 64) & 0xFFF
+    digest = hashlib.blake2b(f"{earlier_id} {kind}".encode(), digest_size=7).digest()
+    return uuid7_text(ticks + 1, int.from_bytes(digest))
+
+
 def to_micros(moment: datetime) -> int:
     """Return *moment* as microseconds since 1970, without rounding."""
     return (moment - _EPOCH) // _MICROSECOND

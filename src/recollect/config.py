@@ -53,6 +53,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
     "backup_keep": ("RECOLLECT_BACKUP_KEEP",),
     "backup_every_hours": ("RECOLLECT_BACKUP_EVERY_HOURS",),
+    "sync_every_s": ("RECOLLECT_SYNC_EVERY_S",),
     "key_file": ("RECOLLECT_KEY_FILE",),
     "keyring": ("RECOLLECT_KEYRING",),
     "passphrase": ("RECOLLECT_PASSPHRASE",),
@@ -84,6 +85,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "keep_retrievals_days": (0, 36_500),
     "keep_retrievals_mb": (0, None),
     "backup_every_hours": (0, 24 * 366),
+    "sync_every_s": (0, 24 * 3_600),
 }
 
 
@@ -125,6 +127,7 @@ class Settings:
     backup_folder: str = ""  # where `recollect backup` and the server write backups
     backup_keep: str = "7d,4w,12m"  # newest backup of so many days, weeks and months
     backup_every_hours: int = 0  # a server with a backup_folder makes one so often; 0: never
+    sync_every_s: int = 60  # a server syncs a store with a shared folder so often; 0: never
     key_file: str = "~/.config/recollect/store.key"  # keys of encrypted stores, mode 600
     keyring: bool = True  # look for keys in the OS keyring too; needs recollect[keyring]
     passphrase: str = field(default="", repr=False)  # of an encrypted store; better not in a file

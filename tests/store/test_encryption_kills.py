@@ -1,9 +1,7 @@
 """A process that is killed while it replaces a store leaves the old store or the new one."""
 
-import os
 import random
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from killed_process import run_until_killed
 from recollect import LocalRecollect
 from recollect.app.restore_backup import replace_by_backup
 from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
@@ -32,32 +31,6 @@ def settings_in(folder: Path) -> Settings:
         key_file=str(folder / "store.key"),
         keyring=False,
     )
-
-
-def run_until_killed(work: Callable[[], object], kill_at: int) -> int:
-    """Run *work* in a child that kills itself at a moment; return how many moments it had, or 0."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        moments = 0
-
-        def tick(*_: object) -> None:
-            nonlocal moments
-            moments += 1
-            if moments == kill_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            sys.setprofile(tick)  # every call and return, of Python and of C functions
-            work()
-            sys.setprofile(None)
-            os.write(writing, str(moments).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    os.waitpid(pid, 0)
-    with os.fdopen(reading) as pipe:
-        return int(pipe.read() or 0)
 
 
 def restore_in_place(settings: Settings) -> object:

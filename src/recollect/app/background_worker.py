@@ -1,6 +1,6 @@
 """
 The background thread of a server: it runs jobs, finishes deletions, embeds pending items, prunes
-the retrieval log and makes backups that are due.
+the retrieval log, makes backups and syncs with other devices when that is due.
 
 It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
@@ -137,6 +137,8 @@ class BackgroundWorker:
                 busy = self._rec.engine.prune_retrievals() > 0 or busy
         if not self._stop.is_set():
             self._rec.engine.back_up_if_due()
+        if not self._stop.is_set():
+            self._rec.sync.run_if_due()
 
     def _attempt(self, step: Callable[[], object]) -> bool:
         """Call *step*; return whether it succeeded, and record the error if not."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.app.engine_control import EngineControl
     from recollect.app.local_agents import LocalAgents, LocalTools
     from recollect.app.local_models import LocalModels
+    from recollect.app.store_sync import StoreSync
     from recollect.models.chat_model import ChatModel
     from recollect.models.embedder import Embedder
     from recollect.runtime.runtime_context import RuntimeContext
@@ -121,6 +122,13 @@ class LocalRecollect(Recollect):
         from recollect.app.engine_control import EngineControl
 
         return EngineControl(self._services)
+
+    @cached_property
+    def sync(self) -> "StoreSync":
+        """Exchange changes with other devices through a shared folder."""
+        from recollect.app.store_sync import StoreSync
+
+        return StoreSync(self._services, self._store, key_places(self._services.settings))
 
     @cached_property
     def models(self) -> "LocalModels":

@@ -111,8 +111,14 @@ def merge_memory(ours: Sequence[ChangeMark], theirs: Sequence[ChangeMark]) -> Me
     return MemoryMerge(outcome=MergeOutcome.OURS if is_later else MergeOutcome.THEIRS)
 
 
-def merge_block(ours: Sequence[VersionMark], theirs: Sequence[VersionMark]) -> BlockMerge:
-    """Decide the text of a block and which versions its history gains, from both histories."""
+def merge_block(
+    ours: Sequence[VersionMark], theirs: Sequence[VersionMark], *, limit: int | None = None
+) -> BlockMerge:
+    """
+    Decide the text of a block and which versions its history gains, from both histories.
+
+    A merged text that is longer than *limit* is not taken: a person decides.
+    """
     our_value, their_value = _value(ours), _value(theirs)
     missing = tuple(missing_marks(ours, theirs))
     if not missing:
@@ -124,7 +130,7 @@ def merge_block(ours: Sequence[VersionMark], theirs: Sequence[VersionMark]) -> B
     known_there = set(theirs)
     base = next((mark.value for mark in reversed(ours) if mark in known_there), None)
     merged = None if base is None else merge_lines(base, our_value, their_value)
-    if merged is not None:
+    if merged is not None and (limit is None or len(merged) <= limit):
         return BlockMerge(outcome=MergeOutcome.MERGED, added=missing, value=merged)
     return BlockMerge(
         outcome=MergeOutcome.UNDECIDED, added=missing, value=our_value, proposed=their_value

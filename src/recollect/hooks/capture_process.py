@@ -18,10 +18,10 @@ import recollect
 from recollect.calling_client import use_client
 from recollect.errors import InvalidInput, RecollectError
 from recollect.hooks import event_names, pending_captures, state_files
-from recollect.hooks.file_lock import hold_lock
 from recollect.hooks.injected_memories import session_file
 from recollect.hooks.pending_captures import PendingCapture, due_captures
 from recollect.hooks.target_store import TargetStore, find_target_store, local_server_address
+from recollect.store.file_lock import hold_lock
 
 MAX_TRANSCRIPT_BYTES = 64_000_000
 TRANSCRIPT_SUFFIXES = (".jsonl", ".json")

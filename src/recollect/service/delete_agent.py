@@ -84,14 +84,16 @@ def _delete(
         Owner(Scope.SESSION, conversation.id)
         for conversation in tables.conversations.latest(agent.id, limit=ALL)
     ]
-    blocks = [block for owner in owners for block in tables.blocks.of_owner(owner)]
-    for block in (*tables.blocks.attached_to(agent.id), *blocks):
+    owners.append(Owner(Scope.AGENT, agent.id))
+    own_blocks = [block for owner in owners for block in tables.blocks.of_owner(owner)]
+    attached = tables.blocks.attached_to(agent.id)
+    for block in {block.id: block for block in (*attached, *own_blocks)}.values():
         if block.scope in (Scope.AGENT, Scope.SESSION):
             tables.blocks.delete(block)
             removed["blocks"] += 1
         else:
             remaining.append(f"block {block.label!r} is shared and stays")
-    for owner in (Owner(Scope.AGENT, agent.id), *owners):
+    for owner in owners:
         drop_partitions(tables, owner)
     removed.update(tables.agents.delete(agent.id))
     now = services.clock.now()

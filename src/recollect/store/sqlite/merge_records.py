@@ -128,7 +128,7 @@ class RecordMerger:
         self, memory: Memory, row: ImportedRow, record: Sequence[ImportedRow]
     ) -> None:
         ours = [_change_mark(change) for change in self._tables.memories.changes(memory.id)]
-        theirs = [_change_row_mark(part) for part in record if part["table"] == "memory_changes"]
+        theirs = [change_row_mark(part) for part in record if part["table"] == "memory_changes"]
         decision = merge_memory(ours, theirs)
         if any(row.get(name, "") != getattr(memory, name) for name in _MEMORY_TEXTS):
             self._importer.report(f"memories {memory.id}: its text differs here, kept as it was")
@@ -199,8 +199,8 @@ class RecordMerger:
 
     def _merge_block(self, block: Block, row: ImportedRow, record: Sequence[ImportedRow]) -> None:
         ours = [_version_mark(version) for version in self._tables.blocks.versions(block.id)]
-        theirs = [_version_row_mark(part) for part in record if part["table"] == "block_history"]
-        decision = _within_limit(merge_block(ours, theirs), block, theirs)
+        theirs = [version_row_mark(part) for part in record if part["table"] == "block_history"]
+        decision = merge_block(ours, theirs, limit=block.limit)
         if not decision.added:
             self._importer.unchanged += 1
             return
@@ -273,16 +273,6 @@ class RecordMerger:
         )
 
 
-def _within_limit(decision: BlockMerge, block: Block, theirs: Sequence[VersionMark]) -> BlockMerge:
-    """Return a merge whose text fits the block; a person decides about one that does not."""
-    is_merged = decision.outcome is MergeOutcome.MERGED
-    if not is_merged or block.limit is None or len(decision.value) <= block.limit:
-        return decision
-    return replace(
-        decision, outcome=MergeOutcome.UNDECIDED, value=block.value, proposed=theirs[-1].value
-    )
-
-
 def _with_settings(block: Block, row: ImportedRow) -> Block:
     return replace(
         block,
@@ -305,7 +295,8 @@ def _change_mark(change: Change) -> ChangeMark:
     )
 
 
-def _change_row_mark(row: ImportedRow) -> ChangeMark:
+def change_row_mark(row: ImportedRow) -> ChangeMark:
+    """Return a row of `memory_changes` as far as a merge needs it."""
     return ChangeMark(
         id=row["id"],
         kind=ChangeKind(row["kind"]),
@@ -326,7 +317,8 @@ def _version_mark(version: BlockVersion) -> VersionMark:
     )
 
 
-def _version_row_mark(row: dict[str, Any]) -> VersionMark:
+def version_row_mark(row: dict[str, Any]) -> VersionMark:
+    """Return a row of `block_history` as far as a merge needs it."""
     return VersionMark(
         value=row["value"],
         by=row["changed_by"],

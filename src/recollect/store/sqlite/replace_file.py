@@ -72,7 +72,7 @@ def replace_store(
                     db.close()  # an open file cannot be replaced there
             sync_folder(path.parent)
             if old_file is not None and is_encrypted(path):
-                _overwrite(old_file)
+                overwrite_file(old_file)
         finally:
             if old_file is not None:
                 os.close(old_file)
@@ -185,7 +185,7 @@ def _content(db: apsw.Connection) -> list[tuple[object, ...]]:
     return [*schema, tuple(counts)]
 
 
-def _overwrite(descriptor: int) -> None:
+def overwrite_file(descriptor: int) -> None:
     """Overwrite a file that has no name any more, so that its blocks hold no words."""
     left = os.fstat(descriptor).st_size
     os.lseek(descriptor, 0, os.SEEK_SET)

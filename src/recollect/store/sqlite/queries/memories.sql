@@ -53,11 +53,14 @@ SELECT j.key, i.id
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 
--- add_changes: changes of memories, as a JSON list of objects
+-- add_changes: changes of memories, as a JSON list of objects; a clock that went back does not reorder them
 WITH r AS MATERIALIZED (SELECT jsonb(value) AS v FROM json_each(:rows))
 INSERT INTO memory_changes (id, memory_id, kind, before, after, "by", reason, at, effects)
 SELECT v ->> 'id', v ->> 'memory_id', v ->> 'kind', v ->> 'before', v ->> 'after', v ->> 'by',
-       v ->> 'reason', v ->> 'at', v ->> 'effects' FROM r;
+       v ->> 'reason',
+       coalesce((SELECT max(c.at) + 1 FROM memory_changes c
+                  WHERE c.memory_id = v ->> 'memory_id' HAVING max(c.at) > v ->> 'at'), v ->> 'at'),
+       v ->> 'effects' FROM r;
 
 -- remove_id_from_history: other memories keep their history, without the id of the forgotten memory
 UPDATE memory_changes
@@ -66,7 +69,7 @@ UPDATE memory_changes
 
 -- changes: oldest first
 SELECT id, memory_id, kind, before, after, "by", reason, at, effects FROM memory_changes
- WHERE memory_id = :memory_id ORDER BY id;
+ WHERE memory_id = :memory_id ORDER BY at, id;
 
 -- candidates_by_certainty: the most certain first (engine/inbox_duplicates.py has the same order for whole records), with
 -- the group in which each is reviewed

@@ -1,0 +1,258 @@
+"""
+Sync a store with other devices through a shared folder.
+
+One sync: take over own files of a killed process, store deletions of other devices and carry them
+out, store their records, publish what changed here, and write own files anew that hold what was
+forgotten. Every part may be interrupted; the next sync goes on. Only one process syncs a store at a
+time.
+"""
+
+import hashlib
+import logging
+import platform
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from recollect.clock import from_micros, to_micros
+from recollect.config import expand_home
+from recollect.domain.sync_report import SyncPeer, SyncReport, SyncSetup, SyncStatus
+from recollect.errors import InvalidInput, NotFound, RecollectError, StoreBusy, StoreUnavailable
+from recollect.service.apply_tombstones import apply_tombstones
+from recollect.service.forget import forget
+from recollect.service.services import Services
+from recollect.store.file_lock import hold_lock
+from recollect.store.key_places import KeyPlace, KeyPlaces
+from recollect.store.sqlite.store import SqliteStore, SqliteTables
+from recollect.store.sqlite.sync.publish import Publisher
+from recollect.store.sqlite.sync.receive import Receiver
+from recollect.store.sqlite.sync.received_deletions import delete_sources, delete_under_main_ids
+from recollect.store.sqlite.sync.sync_folder import (
+    SharedFolder,
+    create_folder,
+    is_shared_folder,
+    key_of_folder,
+)
+from recollect.store.sqlite.sync.sync_state import Device, SyncState
+from recollect.store.store_key import StoreKey
+from recollect.wire.requests.recollect import ForgetRequest
+
+LOCK_S = 5.0  # how long a sync waits for another one
+RETRY_AFTER = timedelta(minutes=5)
+log = logging.getLogger(__name__)
+
+
+class StoreSync:
+    """The syncing of one store."""
+
+    def __init__(self, services: Services, store: SqliteStore, keys: KeyPlaces) -> None:
+        self._services = services
+        self._store = store
+        self._keys = keys
+        self._next_at: datetime | None = None
+
+    def init(self, folder: str, *, passphrase: str = "") -> SyncSetup:
+        """
+        Make this store a device of a shared folder; the first device makes the folder's key.
+
+        The key is added to the key file, so that later syncs need no passphrase.
+        """
+        path = expand_home(folder).absolute()
+        if self._store.owns(path) or self._store.path.resolve().parent == path.resolve():
+            raise InvalidInput(f"{path} holds the store itself; choose another folder to share")
+        keys = replace(self._keys, passphrase=passphrase or self._keys.passphrase)
+        with self._lock(), _translate_disk_errors(path):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            is_new = not is_shared_folder(path)
+            key = StoreKey.generate() if is_new else key_of_folder(path, keys)
+            self._keys.save(path, key, KeyPlace.FILE)
+            if is_new:
+                create_folder(path, key, passphrase)
+            present = self._device()
+            if present is None or present.folder != str(path) or present.key_id != key.id:
+                device = self._new_device(str(path), key.id, present)
+                self._store.write(lambda tables: _set_up(tables, device))
+            else:
+                device = present
+        return SyncSetup(
+            folder=str(path),
+            device=device.device,
+            key_id=key.id,
+            key_place=self._keys.describe_place(path, KeyPlace.FILE),
+            is_new_folder=is_new,
+            recovery_key=key.text if is_new else "",
+        )
+
+    def run(self) -> SyncReport:
+        """Exchange changes with the other devices."""
+        with self._lock():
+            device = self._require_device()
+            path = Path(device.folder)
+            with _translate_disk_errors(path):
+                folder = SharedFolder(path, key_of_folder(path, self._keys))
+                return self._sync(folder, device)
+
+    def status(self) -> SyncStatus:
+        """Return how this device and the others stand; changes nothing."""
+        device = self._device()
+        if device is None:
+            return SyncStatus(is_set_up=False)
+        with self._store.read() as tables:
+            unsent = SyncState(tables.connection.db).count_unsent()
+        peers: tuple[SyncPeer, ...] = ()
+        problems: tuple[str, ...] = ()
+        try:
+            path = Path(device.folder)
+            with _translate_disk_errors(path):
+                folder = SharedFolder(path, key_of_folder(path, self._keys))
+                peers = tuple(self._peers(folder, device))
+        except RecollectError as error:
+            problems = (str(error),)
+        return SyncStatus(
+            is_set_up=True,
+            folder=device.folder,
+            device=device.device,
+            key_id=device.key_id,
+            unsent=unsent,
+            synced_at=from_micros(device.synced_at) if device.synced_at else None,
+            peers=peers,
+            problems=problems,
+        )
+
+    def run_if_due(self) -> SyncReport | None:
+        """Sync if the settings ask for it now; a failure is logged and tried later."""
+        every = timedelta(seconds=self._services.settings.sync_every_s)
+        now = self._services.clock.now()
+        if not every or (self._next_at and now < self._next_at):
+            return None
+        try:
+            report = self.run() if self._device() is not None else None
+        except RecollectError as error:
+            # Other background work goes on; `recollect sync status` reports the problem.
+            self._next_at = now + max(RETRY_AFTER, every)
+            log.warning("the scheduled sync failed: %s", error)
+            return None
+        self._next_at = now + every
+        return report
+
+    # ── one sync ────────────────────────────────────────────────────────────────────────────────
+
+    def _sync(self, folder: SharedFolder, device: Device) -> SyncReport:
+        clock = self._services.clock
+        publisher = Publisher(self._store, folder, clock)
+        former = None
+        is_copy = device.place != self._place()
+        if is_copy or not publisher.adopt_own_files():
+            # A copy or a restored backup: what it publishes must not be taken for the original's.
+            former = None if is_copy else device.device
+            renamed = self._new_device(device.folder, device.key_id, device)
+            self._store.write(lambda tables: SyncState(tables.connection.db).set_device(renamed))
+        receiver = Receiver(self._store, folder, clock)
+        receiver.read_deletions()
+        forgotten = self._carry_out_deletions()
+        receiver.read_records()
+        forgotten += self._forget(receiver.received.to_forget)
+        forgotten += self._carry_out_deletions()
+        if former is not None:
+            self._store.write(lambda tables: SyncState(tables.connection.db).mark_everything())
+        publisher.publish()
+        if former is not None:
+            folder.remove_device(former)  # everything of it is in the new one
+        now = to_micros(clock.now())
+        self._store.write(lambda tables: SyncState(tables.connection.db).set_synced(now))
+        received, published = receiver.received, publisher.published
+        return SyncReport(
+            received=dict(received.changed),
+            sent=dict(published.sent),
+            forgotten=forgotten,
+            files_read=received.files,
+            files_written=published.files,
+            files_rewritten=published.rewritten,
+            waiting=tuple(received.waiting.values()),
+            conflicts=tuple(dict.fromkeys(received.conflicts)),
+        )
+
+    def _carry_out_deletions(self) -> int:
+        """Delete here what a person deleted on another device; return how many records."""
+        self._store.write(delete_under_main_ids)
+        count = sum(apply_tombstones(self._services).values())
+        return count + self._forget(self._store.write(delete_sources))
+
+    def _forget(self, memory_ids: list[str]) -> int:
+        count = 0
+        for memory_id in dict.fromkeys(memory_ids):
+            with suppress(NotFound):  # it went with another one
+                forget(self._services, ForgetRequest.of({"memory_id": memory_id}))
+                count += 1
+        return count
+
+    # ── the device ──────────────────────────────────────────────────────────────────────────────
+
+    def _device(self) -> Device | None:
+        with self._store.read() as tables:
+            return SyncState(tables.connection.db).device()
+
+    def _require_device(self) -> Device:
+        device = self._device()
+        if device is None:
+            raise InvalidInput("sync is not set up; run `recollect sync init FOLDER`")
+        return device
+
+    def _new_device(self, folder: str, key_id: str, former: Device | None) -> Device:
+        return Device(
+            device=secrets.token_hex(8),
+            place=self._place(),
+            folder=folder,
+            key_id=key_id,
+            clock=former.clock if former else 0,
+        )
+
+    def _place(self) -> str:
+        """Return a hash of where the store is: a copy of the file elsewhere has another."""
+        place = f"{platform.node()}\0{self._store.path.resolve()}"
+        return hashlib.sha256(place.encode()).hexdigest()[:16]
+
+    def _peers(self, folder: SharedFolder, device: Device) -> Iterator[SyncPeer]:
+        for name in folder.devices():
+            files = folder.files(name)
+            with self._store.read() as tables:
+                hashes = SyncState(tables.connection.db).files(name)
+            times = [file.path.stat() for file in files]
+            newest = max((entry.st_mtime for entry in times), default=None)
+            is_this = name == device.device
+            yield SyncPeer(
+                device=name,
+                is_this=is_this,
+                files=len(files),
+                last_number=max((file.number for file in files), default=0),
+                unread=0 if is_this else sum(file.number not in hashes for file in files),
+                bytes=sum(entry.st_size for entry in times),
+                written_at=None if newest is None else datetime.fromtimestamp(newest, UTC),
+            )
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        path = self._store.path.with_name(f"{self._store.path.name}.sync-lock")
+        with hold_lock(str(path), timeout_s=LOCK_S) as is_held:
+            if not is_held:
+                raise StoreBusy(f"another process syncs {self._store.path}; wait until it is done")
+            yield
+
+
+def _set_up(tables: SqliteTables, device: Device) -> None:
+    state = SyncState(tables.connection.db)
+    state.set_device(device)
+    state.mark_everything()
+
+
+@contextmanager
+def _translate_disk_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"cannot read or write the shared folder {folder}: {error}. Is it connected?"
+        ) from error

@@ -1,0 +1,114 @@
+"""The command `sync`: exchange changes with other devices through a shared folder."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from recollect.app.local_recollect import LocalRecollect
+from recollect.cli.options import DefaultGroup, with_new_store, with_store
+from recollect.cli.output import Output, counts, safe, warnings
+from recollect.cli.progress import show_status
+from recollect.domain.sync_report import SyncReport, SyncSetup, SyncStatus
+from recollect.errors import InvalidInput
+
+PASSPHRASE = "RECOLLECT_SYNC_PASSPHRASE"
+
+
+@click.group(cls=DefaultGroup, default="now")
+def sync() -> None:
+    """
+    Exchange changes with your other devices through a shared folder.
+
+    Any folder that reaches all devices will do: Syncthing, a cloud folder, a network drive, a USB
+    stick. Its files are encrypted. `recollect sync init FOLDER` sets a device up, `recollect sync`
+    exchanges changes, and a running server does so by itself.
+    """
+
+
+@sync.command("now")
+@with_store
+def now_(rec: LocalRecollect) -> Output:
+    """Exchange changes now. The default command."""
+    with show_status("Syncing …"):
+        report = rec.sync.run()
+    return Output(report, _report_lines(report))
+
+
+@sync.command()
+@click.argument("folder")
+@click.option(
+    "--passphrase",
+    "with_passphrase",
+    is_flag=True,
+    help=f"Share the key by a passphrase, which is asked for, or {PASSPHRASE}.",
+)
+@with_new_store
+def init(rec: LocalRecollect, *, folder: str, with_passphrase: bool) -> Output:
+    """
+    Make this store a device of FOLDER.
+
+    The first device makes the key of the folder. Another device needs its line in the key file, or
+    the passphrase.
+    """
+    setup = rec.sync.init(folder, passphrase=_passphrase() if with_passphrase else "")
+    return Output(setup, _setup_lines(setup, with_passphrase=with_passphrase))
+
+
+@sync.command()
+@with_store
+def status(rec: LocalRecollect) -> Output:
+    """Show the devices of the folder, and what was not exchanged yet."""
+    report = rec.sync.status()
+    return Output(report, _status_lines(report))
+
+
+def _passphrase() -> str:
+    if entered := os.environ.get(PASSPHRASE):
+        return entered
+    if sys.stdin.isatty():
+        entered = click.prompt("Passphrase of the folder", hide_input=True, err=True)
+    if not entered:
+        raise InvalidInput(f"no passphrase: set {PASSPHRASE}, or run this in a terminal")
+    return entered
+
+
+def _setup_lines(setup: SyncSetup, *, with_passphrase: bool) -> Iterator[str]:
+    yield f"This store is device {setup.device} of {safe(setup.folder)}."
+    yield f"Key {setup.key_id}: {safe(setup.key_place)}"
+    if setup.is_new_folder and with_passphrase:
+        yield "On other devices run `recollect sync init FOLDER --passphrase`."
+    elif setup.is_new_folder:
+        yield f"[bold]Key of the folder: {setup.recovery_key}[/bold]"
+        yield "[yellow]Add this line to the key file of every other device (mode 600).[/yellow]"
+    yield "[dim]Next: recollect sync[/dim]"
+
+
+def _report_lines(report: SyncReport) -> Iterator[str]:
+    yield f"Received: {counts(report.received) or 'nothing new'}."
+    yield f"Sent: {counts(report.sent) or 'nothing new'}."
+    if report.forgotten:
+        yield f"Deleted here, as on another device: {report.forgotten}."
+    if report.files_rewritten:
+        yield f"[dim]{report.files_rewritten} files written anew without deleted text.[/dim]"
+    yield from warnings([*report.conflicts, *report.waiting])
+
+
+def _status_lines(report: SyncStatus) -> Iterator[str]:
+    if not report.is_set_up:
+        yield "Sync is not set up. Set it up with: recollect sync init FOLDER"
+        return
+    yield f"{safe(report.folder)}, key {report.key_id}"
+    if report.synced_at is None:
+        yield "Last sync: never"
+    else:
+        yield f"Last sync: {report.synced_at:%Y-%m-%d %H:%M} UTC"
+    yield f"Not sent yet: {report.unsent} records"
+    for peer in report.peers:
+        written = "no files" if peer.written_at is None else f"{peer.written_at:%Y-%m-%d %H:%M}"
+        name = f"{peer.device} (this device)" if peer.is_this else peer.device
+        yield f"{name}  {peer.files} files, {peer.bytes / 1e6:.1f} MB, {written}" + (
+            f", {peer.unread} not read yet" if peer.unread else ""
+        )
+    yield from warnings(report.problems)

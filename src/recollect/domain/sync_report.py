@@ -1,0 +1,60 @@
+"""What a sync did, and how the devices of a shared folder stand."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+
+from recollect.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncSetup:
+    """The result of `recollect sync init`."""
+
+    folder: str
+    device: str
+    key_id: str
+    key_place: str
+    is_new_folder: bool
+    recovery_key: str = ""  # shown once, when the folder is new
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncReport:
+    """The result of one sync."""
+
+    received: Mapping[str, int] = field(default_factory=dict)  # records that changed here, by kind
+    sent: Mapping[str, int] = field(default_factory=dict)
+    forgotten: int = 0  # deleted here, because another device deleted it
+    files_read: int = 0
+    files_written: int = 0
+    files_rewritten: int = 0  # without what was forgotten
+    waiting: tuple[str, ...] = ()  # files that could not be read completely, and why
+    conflicts: tuple[str, ...] = ()  # for the person: what was decided, and what waits
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncPeer:
+    """A device of the folder."""
+
+    device: str
+    is_this: bool
+    files: int
+    last_number: int
+    unread: int  # of its files, by this device
+    bytes: int
+    written_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyncStatus:
+    """How this store and its folder stand."""
+
+    is_set_up: bool
+    folder: str = ""
+    device: str = ""
+    key_id: str = ""
+    unsent: int = 0  # records that changed here since the last sync
+    synced_at: datetime | None = None
+    peers: tuple[SyncPeer, ...] = ()
+    problems: tuple[str, ...] = ()

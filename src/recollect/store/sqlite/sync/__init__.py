@@ -1,0 +1,1 @@
+"""Sync between devices: records with version vectors, and the files in which they travel."""

@@ -1,0 +1,358 @@
+"""
+Apply revisions of other devices to the store.
+
+Theory of operation. A revision is the whole record with its version vector. If it includes what is
+here, it replaces it. If it is included, nothing happens. Otherwise both were made without knowledge
+of each other, and record_merge.py makes one of them; the result is marked as changed, so this
+device publishes it as a revision that includes both. So the order, the repetition and the delay of
+files do not matter: in the end every device has the same revisions, or merges the same two.
+
+A record is left out if a person deleted it, or what it belongs to, on any device. It waits if it
+refers to something that has not arrived.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from recollect.clock import Clock, to_micros
+from recollect.domain.scope import ItemKind
+from recollect.domain.version_vector import VersionVector, includes, join
+from recollect.lazy_dataclass import dataclass
+from recollect.store.open_tables import OpenTables
+from recollect.store.repositories.indexed_items import IndexedItem, IndexedItemReader
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.sqlite.sync.collision_rules import CollisionRules
+from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
+from recollect.store.sqlite.sync.record_merge import loses_text, merge_rows
+from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
+from recollect.store.sqlite.sync.reference_check import ReferenceCheck
+from recollect.store.sqlite.sync.rename_record import rename_record
+from recollect.store.sqlite.sync.sync_state import KnownRevision, SyncState
+
+Tables = OpenTables[SqliteConnection]
+
+
+class RevisionOutcome(StrEnum):
+    """What became of a revision."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    LEFT_OUT = "left out"  # it, or what it belongs to, was deleted
+    WAITING = "waiting"  # it refers to something that is not here yet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """A record as a device published it; without rows it was deleted there."""
+
+    kind: str
+    id: str
+    vector: VersionVector
+    clock: int
+    origin: str
+    rows: Rows | None
+
+
+class RevisionApplier:
+    """Applies revisions within one transaction."""
+
+    def __init__(self, tables: Tables, clock: Clock) -> None:
+        self._tables = tables
+        self._db = tables.connection.db
+        self._clock = clock
+        self._state = SyncState(self._db)
+        self._rows = RecordRows(self._db)
+        self._items = IndexedItemReader(tables.connection, tables.word_index)
+        self._aliases = self._state.aliases()
+        device = self._state.device()
+        assert device is not None  # or there is nothing to apply
+        self._device = device.device
+        self.received: Counter[str] = Counter()
+        self._conflicts: list[str] = []
+        self._references = ReferenceCheck(self._db, self._rows, self._state, clock)
+        self._collisions = CollisionRules(tables, self._rows, self._state)
+        self._new_items: dict[ItemKind, list[str]] = {}
+
+    def apply(self, revision: Revision) -> RevisionOutcome:
+        """Apply a revision, as far as it says something new."""
+        self._state.see_clock(revision.clock)
+        if revision.kind == ALIASES:
+            return self._apply_alias(revision)
+        is_alias = revision.id in self._aliases
+        revision = self._with_known_ids(revision)
+        kind, record_id = revision.kind, revision.id
+        if self._state.is_deleted(kind, record_id):
+            return RevisionOutcome.LEFT_OUT
+        stored = self._state.revision(kind, record_id)
+        if stored and not is_alias and includes(stored.vector, revision.vector):
+            return RevisionOutcome.UNCHANGED
+        if revision.rows is None:
+            return self._apply_removal(revision, stored)
+        rows, is_missing = self._references.check(kind, revision.rows)
+        if rows is None and is_missing:
+            return RevisionOutcome.WAITING
+        if rows is None:
+            # What belongs to this record must not wait for it.
+            self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+            return RevisionOutcome.LEFT_OUT
+        is_adjusted = rows != revision.rows
+        present = self._rows.read(kind, record_id)
+        if present is None and kind not in ("tombstones", "views"):
+            other_id = self._rows.with_natural_key(kind, rows[kind][0])
+            if other_id is not None and kind == "repos":
+                rows = self._collisions.with_repo_name(rows, other_id)
+            if other_id is not None and _has_no_own_name(kind, rows, revision.rows):
+                return self._unite(replace(revision, rows=rows), other_id)
+        is_changed = self._state.is_changed(kind, record_id)
+        is_newer = stored is None or includes(revision.vector, stored.vector)
+        if present is None:
+            takes_over = is_newer and not is_changed
+            self._write(replace(revision, rows=rows), stored, is_unsent=not takes_over)
+        elif _same(present, rows):
+            vector = join(stored.vector if stored else {}, revision.vector)
+            self._note(revision, vector, stored)
+            self._state.clear_change(kind, record_id)
+            return RevisionOutcome.UNCHANGED
+        elif is_newer and not is_changed and stored is not None:
+            self._write(replace(revision, rows=rows), stored, is_unsent=is_adjusted)
+        else:
+            self._merge(replace(revision, rows=rows), present, stored)
+        self.received[kind] += 1
+        return RevisionOutcome.CHANGED
+
+    @property
+    def to_forget(self) -> list[str]:
+        """The memories whose last quote was forgotten on another device."""
+        return self._references.to_forget
+
+    @property
+    def conflicts(self) -> list[str]:
+        """Lines for the person: what was decided, and what waits."""
+        return [*self._conflicts, *self._collisions.conflicts]
+
+    def finish(self) -> None:
+        """Index what was added."""
+        for kind, ids in self._new_items.items():
+            items = [(item.owner, item.id, item.text) for item in self._items.with_ids(kind, ids)]
+            self._tables.word_index.add_many(kind, items)
+        self._new_items.clear()
+
+    # ── one revision ────────────────────────────────────────────────────────────────────────────
+
+    def _apply_removal(self, revision: Revision, stored: KnownRevision | None) -> RevisionOutcome:
+        kind, record_id = revision.kind, revision.id
+        vector = join(stored.vector if stored else {}, revision.vector)
+        if not self._rows.exists(kind, record_id):
+            self._note(revision, vector, stored)
+            self._state.clear_change(kind, record_id)
+            return RevisionOutcome.UNCHANGED
+        is_newer = stored is not None and includes(revision.vector, stored.vector)
+        if is_newer and not self._state.is_changed(kind, record_id):
+            self._delete(kind, record_id)
+            self._note(revision, vector, stored)
+            self._state.clear_change(kind, record_id)
+            self.received[kind] += 1
+            return RevisionOutcome.CHANGED
+        self._note(revision, vector, stored)  # changed here meanwhile: it stays
+        self._state.mark_unsent(kind, record_id)
+        return RevisionOutcome.UNCHANGED
+
+    def _merge(self, revision: Revision, present: Rows, stored: KnownRevision | None) -> None:
+        kind, record_id = revision.kind, revision.id
+        assert revision.rows is not None
+        if stored is None or self._state.is_changed(kind, record_id):
+            now = to_micros(self._clock.now())
+            stored = self._state.next_revision(kind, record_id, self._device, now)
+        ours = (stored.clock, _canonical(present), present)
+        theirs = (revision.clock, _canonical(revision.rows), revision.rows)
+        earlier, later = sorted((ours, theirs), key=lambda side: side[:2])
+        merged = merge_rows(kind, later[2], earlier[2])
+        if loses_text(kind, merged, earlier[2]):
+            self._conflicts.append(f"{kind} {_name(merged[kind][0])}: the later change counts")
+        if kind == "memories" and merged["memories"][0]["status"] not in (
+            later[2]["memories"][0]["status"],
+            earlier[2]["memories"][0]["status"],
+        ):
+            reason = merged["memory_changes"][-1]["reason"]
+            self._conflicts.append(f"memories {record_id}: {reason}; it waits in the inbox")
+        if kind == "blocks" and len(merged["block_proposals"]) > max(
+            len(later[2]["block_proposals"]), len(earlier[2]["block_proposals"])
+        ):
+            self._conflicts.append(
+                f"block {merged['blocks'][0]['label']}: edited on two devices; the other text "
+                "waits as a proposal (recollect inbox)"
+            )
+        united = replace(
+            revision,
+            rows=merged,
+            vector=join(stored.vector, revision.vector),
+            clock=max(stored.clock, revision.clock),
+        )
+        self._write(united, stored, is_unsent=not _same(merged, revision.rows))
+
+    def _write(self, revision: Revision, stored: KnownRevision | None, *, is_unsent: bool) -> None:
+        """Store the rows of a revision, and whether this device has to publish them."""
+        kind, record_id = revision.kind, revision.id
+        assert revision.rows is not None
+        rows = self._collisions.resolve(kind, revision.rows, revision.origin)
+        is_unsent = is_unsent or rows is None or not _same(rows, revision.rows)
+        if rows is not None:
+            item_kind = KINDS[kind].item
+            former = self._item(item_kind, record_id)
+            self._rows.write(kind, rows)
+            self._index(item_kind, record_id, former)
+            if kind == "sources":
+                self._references.check_quotes(record_id)
+            if kind == "memories":
+                self._collisions.link_rivals()
+        self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+        if is_unsent:
+            self._state.mark_unsent(kind, record_id)
+        else:
+            self._state.clear_change(kind, record_id)
+
+    def _note(
+        self, revision: Revision, vector: VersionVector, stored: KnownRevision | None
+    ) -> None:
+        clock = max(revision.clock, stored.clock if stored else 0)
+        noted = KnownRevision(vector, clock, revision.origin)
+        self._state.set_revision(revision.kind, revision.id, noted)
+
+    # ── ids ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _with_known_ids(self, revision: Revision) -> Revision:
+        if not self._aliases or revision.kind == "tombstones":
+            return revision  # a tombstone keeps its id: see received_deletions.py
+        aliases = self._aliases
+        rows = revision.rows and {
+            table: [
+                {
+                    name: aliases.get(value, value) if _names_record(name) else value
+                    for name, value in row.items()
+                }
+                for row in part
+            ]
+            for table, part in revision.rows.items()
+        }
+        record_id = " ".join(aliases.get(part, part) for part in revision.id.split(" "))
+        return replace(revision, id=record_id, rows=rows)
+
+    def _unite(self, revision: Revision, other_id: str) -> RevisionOutcome:
+        """Give the record of another device and the same one here the smaller of their ids."""
+        kind = revision.kind
+        main_id, alias = sorted((revision.id, other_id))
+        if main_id == revision.id:
+            self._rename(kind, other_id, main_id)
+        else:
+            self._add_alias(kind, alias, main_id)
+        assert revision.rows is not None
+        revision = self._with_known_ids(revision)
+        present = self._rows.read(kind, main_id)
+        assert present is not None
+        assert revision.rows is not None
+        if _same(present, revision.rows):
+            stored = self._state.revision(kind, main_id)
+            self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+        else:
+            self._merge(revision, present, self._state.revision(kind, main_id))
+        self.received[kind] += 1
+        return RevisionOutcome.CHANGED
+
+    def _apply_alias(self, revision: Revision) -> RevisionOutcome:
+        if revision.rows is None:
+            return RevisionOutcome.UNCHANGED
+        row = revision.rows[ALIASES][0]
+        kind, alias = str(row["kind"]), str(row["id"])
+        main_id = self._aliases.get(str(row["main_id"]), str(row["main_id"]))
+        if self._aliases.get(alias) == main_id:
+            return RevisionOutcome.UNCHANGED
+        if self._rows.exists(kind, alias):
+            former = self._rows.read(kind, alias) if self._rows.exists(kind, main_id) else None
+            self._rename(kind, alias, main_id)
+            if former is not None:
+                stored = self._state.revision(kind, main_id)
+                present = self._rows.read(kind, main_id)
+                assert present is not None
+                other = Revision(
+                    kind=kind,
+                    id=alias,
+                    vector={},
+                    clock=stored.clock if stored else 0,
+                    origin=stored.origin if stored else self._device,
+                    rows=former,
+                )
+                self._merge(self._with_known_ids(other), present, stored)
+                self._state.mark_unsent(kind, main_id)
+        else:
+            self._add_alias(kind, alias, main_id)
+        return RevisionOutcome.CHANGED
+
+    def _rename(self, kind: str, record_id: str, main_id: str) -> None:
+        self.finish()  # what is not indexed yet would be indexed under its former owner
+        rename_record(self._db, self._tables.word_index, kind, record_id, main_id)
+        self._state.rename(kind, record_id, main_id)
+        self._add_alias(kind, record_id, main_id)
+
+    def _add_alias(self, kind: str, alias: str, main_id: str) -> None:
+        self._state.add_alias(kind, alias, main_id)
+        self._state.mark_unsent(ALIASES, f"{kind} {alias}")
+        self._aliases = self._state.aliases()
+
+    # ── indexes ─────────────────────────────────────────────────────────────────────────────────
+
+    def _delete(self, kind: str, record_id: str) -> None:
+        item = self._item(KINDS[kind].item, record_id)
+        self._rows.delete(kind, record_id)
+        if item is not None:
+            self._tables.word_index.remove(record_id, item.text)
+
+    def _item(self, item_kind: ItemKind | None, record_id: str) -> IndexedItem | None:
+        if item_kind is None:
+            return None
+        return next(self._items.with_ids(item_kind, [record_id]), None)
+
+    def _index(
+        self, item_kind: ItemKind | None, record_id: str, former: IndexedItem | None
+    ) -> None:
+        if item_kind is None:
+            return
+        if former is None:
+            self._new_items.setdefault(item_kind, []).append(record_id)
+            return
+        current = self._item(item_kind, record_id)
+        if current is None:
+            self._tables.word_index.remove(record_id, former.text)
+        elif current != former and record_id not in self._new_items.get(item_kind, ()):
+            texts = {"former_text": former.text, "text": current.text}
+            self._tables.word_index.replace(item_kind, current.owner, record_id, **texts)
+
+
+def _has_no_own_name(kind: str, rows: Rows, received: Rows) -> bool:
+    """Return whether a record is the same as the other one; a repo may have got another name."""
+    return kind != "repos" or rows[kind][0]["name"] == received[kind][0]["name"]
+
+
+def _names_record(column: str) -> bool:
+    return column == "id" or column.endswith("_id")
+
+
+def _same(rows: Rows, other: Rows) -> bool:
+    return _canonical(rows) == _canonical(other)
+
+
+def _canonical(rows: Rows) -> str:
+    """Return the rows as text that is the same for the same content."""
+    ordered = {table: sorted(map(_row_text, part)) for table, part in rows.items()}
+    return json.dumps(ordered, sort_keys=True)
+
+
+def _row_text(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False)
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return str(row.get("name") or row.get("label") or row.get("title") or row.get("id"))

@@ -1,0 +1,122 @@
+"""
+Let a received record fit beside the others, where the database allows only one.
+
+One active value of a fact, one message at a position, one block of a label per agent, one repo of a
+name. Which one gives way depends on ids and devices only, so every device decides alike.
+"""
+
+from recollect.clock import derived_id, from_micros
+from recollect.domain.link import Link, LinkEnd, Relation
+from recollect.store.open_tables import OpenTables
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.sqlite.sync.record_rows import RecordRows, Row, Rows
+from recollect.store.sqlite.sync.sync_state import SyncState
+
+
+class CollisionRules:
+    """Decides which of two records gives way, within one transaction."""
+
+    def __init__(
+        self, tables: OpenTables[SqliteConnection], rows: RecordRows, state: SyncState
+    ) -> None:
+        self._tables = tables
+        self._db = tables.connection.db
+        self._rows = rows
+        self._state = state
+        self._rivals: list[tuple[str, str]] = []
+        self.conflicts: list[str] = []
+
+    def resolve(self, kind: str, rows: Rows, origin: str) -> Rows | None:
+        """Return rows that fit beside the others; None if another record has their place."""
+        row = rows[kind][0]
+        if kind == "memories" and row["key"] and row["status"] == "active":
+            return {**rows, kind: [self._without_rival(row)]}
+        if kind == "messages":
+            return {kind: [self._at_free_position(row, origin)]}
+        if kind == "agent_blocks":
+            return rows if self._takes_label(row) else None
+        return rows
+
+    def link_rivals(self) -> None:
+        """Link the values of a fact that met, after both are stored."""
+        rivals, self._rivals = self._rivals, []
+        for older, newer in rivals:
+            sql = "SELECT max(created_at) FROM memories WHERE id IN (?, ?)"
+            created_at = int(self._db.execute(sql, (older, newer)).get)
+            self._tables.links.add(
+                Link(
+                    id=derived_id(older, f"rival of {newer}", 0),
+                    from_id=older,
+                    relation=Relation.CONTRADICTS,
+                    to_kind=LinkEnd.MEMORY,
+                    to_id=newer,
+                    note="another value of this fact was active on another device",
+                    created_at=from_micros(created_at),
+                )
+            )
+
+    def with_repo_name(self, rows: Rows, other_id: str) -> Rows:
+        """Return a repo with a name of its own, if another remote has the same name here."""
+        row = rows["repos"][0]
+        sql = "SELECT name, remote FROM repos WHERE id = ?"
+        [(name, remote)] = self._db.execute(sql, (other_id,)).fetchall()
+        if not remote or not row["remote"] or remote == row["remote"]:
+            return rows
+        if row["id"] > other_id:
+            return {"repos": [{**row, "name": f"{row['name']} {row['id'][-6:]}"}]}
+        sql = "UPDATE repos SET name = ? WHERE id = ?"
+        self._db.execute(sql, (f"{name} {other_id[-6:]}", other_id))
+        return rows
+
+    def _without_rival(self, row: Row) -> Row:
+        """Let the newer of two values of a fact be the active one."""
+        sql = """SELECT id FROM memories
+                  WHERE "key" = :key AND status = 'active' AND id <> :id AND scope = :scope
+                    AND project_id IS :project_id AND repo_id IS :repo_id
+                    AND agent_id IS :agent_id AND session_id IS :session_id"""
+        names = ("key", "id", "scope", "project_id", "repo_id", "agent_id", "session_id")
+        other = self._db.execute(sql, {name: row[name] for name in names}).get
+        if other is None:
+            return row
+        older, newer = sorted((row["id"], other))
+        self._rivals.append((older, newer))
+        self.conflicts.append(
+            f"memories {older}: the fact {row['key']!r} has another value, {newer}; both stay"
+        )
+        if other == older:
+            self._db.execute("UPDATE memories SET status = 'contradicted' WHERE id = ?", (other,))
+            return row
+        return {**row, "status": "contradicted"}
+
+    def _at_free_position(self, row: Row, origin: str) -> Row:
+        """Move a message to the end if two devices used its position; one device's keep theirs."""
+        sql = "SELECT id FROM messages WHERE conversation_id = ? AND position = ? AND id <> ?"
+        values = (row["conversation_id"], row["position"], row["id"])
+        other_id = self._db.execute(sql, values).get
+        if other_id is None:
+            return row
+        stored = self._state.revision("messages", other_id)
+        other_origin = stored.origin if stored else self._own_device()
+        sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
+        position = int(self._db.execute(sql, (row["conversation_id"],)).get)
+        position = max(position, row["position"] + 1)
+        if (origin, row["id"]) > (other_origin, other_id):
+            return {**row, "position": position}
+        self._db.execute("UPDATE messages SET position = ? WHERE id = ?", (position, other_id))
+        return row
+
+    def _takes_label(self, row: Row) -> bool:
+        """Return whether a block keeps its label; the one with the smaller id does."""
+        sql = """SELECT block_id FROM agent_blocks
+                  WHERE agent_id = ? AND label = ? AND block_id <> ?"""
+        values = (row["agent_id"], row["label"], row["block_id"])
+        other = self._db.execute(sql, values).get
+        if other is None or row["block_id"] < other:
+            if other is not None:
+                self._rows.delete("agent_blocks", f"{row['agent_id']} {other}")
+            return True
+        return False
+
+    def _own_device(self) -> str:
+        device = self._state.device()
+        return device.device if device else ""

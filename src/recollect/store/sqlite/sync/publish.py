@@ -1,0 +1,238 @@
+"""
+Write what changed here to the folder of this device, and write files anew that hold forgotten text.
+
+In this order, so that a kill at any moment loses nothing and repeats no number: the new revisions
+are noted in the store, the file is written, the changes are noted as sent. A file that was written
+before a kill is ours if its number is noted; its records are published again under later revisions.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+
+from recollect.clock import Clock, to_micros
+from recollect.domain.source import BLANKS
+from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
+from recollect.store.sqlite.store import SqliteStore, SqliteTables
+from recollect.store.sqlite.sync.apply_revision import Revision
+from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
+from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
+from recollect.store.sqlite.sync.sync_folder import (
+    FileHead,
+    FolderFile,
+    SharedFolder,
+    parse_head,
+    parse_revision,
+    revision_line,
+)
+from recollect.store.sqlite.sync.sync_state import Device, SyncState, UnsentChange
+from recollect.text.forgotten_words import MARKER
+from recollect.text.redacted_merge import ID_MARKER
+
+RECORDS_PER_FILE = 2_000
+_MARKS = tuple(mark.encode() for mark in (MARKER, ID_MARKER, *BLANKS))
+
+
+@dataclass
+class Published:
+    """What was written."""
+
+    sent: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    rewritten: int = 0
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The revisions of one file, noted in the store and not written yet."""
+
+    head: FileHead
+    changes: list[UnsentChange]
+    lines: list[bytes] = field(default_factory=list)
+    records: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Publisher:
+    """Writes the files of this device."""
+
+    def __init__(self, store: SqliteStore, folder: SharedFolder, clock: Clock) -> None:
+        self._store = store
+        self._folder = folder
+        self._clock = clock
+        self.published = Published()
+
+    def adopt_own_files(self) -> bool:
+        """
+        Take over files of this device that were written before a kill.
+
+        Return False if the folder has files that this store does not know: it was restored from a
+        backup, or copied, and must be a device of its own.
+        """
+        device = self._device()
+        for file in self._folder.files(device.device):
+            if file.number <= device.number:
+                continue
+            if file.number != device.writing:
+                return False
+            self._adopt(file)
+            device = self._device()
+        present = self._folder.files(device.device)
+        if device.number and device.number not in {file.number for file in present}:
+            return False  # the folder was emptied, or is another one
+        with self._store.read() as tables:
+            state = SyncState(tables.connection.db)
+            replaced = [file for file in present if not state.has_contents(file.number)]
+        for file in replaced:
+            if file.number != device.number:
+                self._folder.remove(file)
+        return True
+
+    def publish(self) -> None:
+        """Write every unsent change, and write files anew that hold what was deleted."""
+        while (batch := self._store.write(self._prepare)).changes:
+            sha256 = self._folder.write(batch.head, batch.lines) if batch.lines else ""
+            self._store.write(partial(_finish, batch=batch, sha256=sha256))
+            self.published.files += bool(batch.lines)
+        with self._store.read() as tables:
+            redacted = SyncState(tables.connection.db).redacted()
+        if redacted:
+            self._rewrite_files(redacted)
+            self._store.write(
+                lambda tables: SyncState(tables.connection.db).clear_redacted(redacted)
+            )
+
+    def _prepare(self, tables: SqliteTables) -> _Batch:
+        """Give each unsent change its revision, and return the lines of a file."""
+        db = tables.connection.db
+        state, rows = SyncState(db), RecordRows(db)
+        device = _require(state)
+        batch = _Batch(self._next_head(device), state.unsent(RECORDS_PER_FILE))
+        now = to_micros(self._clock.now())
+        for change in batch.changes:
+            is_deleted = change.kind != ALIASES and state.is_deleted(change.kind, change.id)
+            record = None if is_deleted else _read_record(state, rows, change)
+            if is_deleted:
+                state.mark_redacted(change.kind, change.id)
+                continue  # its tombstone says so
+            stored = state.next_revision(change.kind, change.id, device.device, now)
+            revision = Revision(
+                kind=change.kind,
+                id=change.id,
+                vector=stored.vector,
+                clock=stored.clock,
+                origin=stored.origin,
+                rows=record,
+            )
+            line = revision_line(revision)
+            if any(mark in line for mark in _MARKS):
+                state.mark_redacted(change.kind, change.id)
+            batch.lines.append(line)
+            batch.records.append((change.kind, change.id))
+            self.published.sent[change.kind] += 1
+        if batch.lines:
+            state.begin_file(batch.head.number)
+        return batch
+
+    def _rewrite_files(self, redacted: Sequence[tuple[str, str]]) -> None:
+        """Write the files that hold former texts of some records anew, without these records."""
+        with self._store.read() as tables:
+            state = SyncState(tables.connection.db)
+            device, aliases = _require(state), state.aliases()
+            numbers = {n for kind, record_id in redacted for n in state.files_with(kind, record_id)}
+            newest = {  # the file with a record as it is now; none, if it was deleted
+                (kind, record_id): 0
+                if kind != ALIASES and state.is_deleted(kind, record_id)
+                else max(state.files_with(kind, record_id), default=0)
+                for kind, record_id in redacted
+            }
+        files = [file for file in self._folder.files(device.device) if file.number in numbers]
+        if not files:
+            return
+        records: list[tuple[str, str]] = []
+
+        def lines() -> Iterator[bytes]:
+            for file in files:
+                content = self._folder.read(file)
+                next(content)  # the head
+                for line in content:
+                    revision = parse_revision(line, file)
+                    record = (revision.kind, _known_id(revision.id, aliases))
+                    if record not in newest or newest[record] == file.number:
+                        records.append(record)
+                        yield line
+
+        replaced = {file.number: file.sha256() for file in files}
+        head = replace(self._next_head(device), replaces=replaced)
+        self._store.write(lambda tables: SyncState(tables.connection.db).begin_file(head.number))
+        sha256 = self._folder.write(head, lines())
+        self._store.write(partial(_note_rewritten, head=head, sha256=sha256, records=records))
+        for file in files:
+            self._folder.remove(file)
+        self.published.rewritten += len(files)
+
+    def _adopt(self, file: FolderFile) -> None:
+        """Note a file that was written before a kill; what it holds is published again."""
+        lines = self._folder.read(file)
+        head = parse_head(next(lines), file, self._store.schema_version())
+        revisions = (parse_revision(line, file) for line in lines)
+        records = [(revision.kind, revision.id) for revision in revisions]
+        self._store.write(
+            partial(_note_rewritten, head=head, sha256=file.sha256(), records=records)
+        )
+
+    def _next_head(self, device: Device) -> FileHead:
+        schema = self._store.schema_version()
+        return FileHead(device.device, device.number + 1, device.head, schema)
+
+    def _device(self) -> Device:
+        with self._store.read() as tables:
+            return _require(SyncState(tables.connection.db))
+
+
+def _require(state: SyncState) -> Device:
+    device = state.device()
+    if device is None:
+        raise InvalidInput("sync is not set up; run `recollect sync init FOLDER`")
+    return device
+
+
+def _finish(tables: SqliteTables, batch: _Batch, sha256: str) -> None:
+    """Note that a batch was written."""
+    state = SyncState(tables.connection.db)
+    if sha256:
+        state.end_file(batch.head.number, sha256)
+        state.add_file(batch.head.device, batch.head.number, sha256)
+        state.add_contents(batch.head.number, batch.records)
+    state.clear_sent(batch.changes)
+
+
+def _note_rewritten(
+    tables: SqliteTables, head: FileHead, sha256: str, records: Sequence[tuple[str, str]]
+) -> None:
+    """Note a file with the records of others, which it replaces."""
+    state = SyncState(tables.connection.db)
+    state.end_file(head.number, sha256)
+    state.add_file(head.device, head.number, sha256)
+    for number in head.replaces:
+        state.remove_contents(number)
+    state.add_contents(head.number, records)
+
+
+def _read_record(state: SyncState, rows: RecordRows, change: UnsentChange) -> Rows | None:
+    if change.kind == ALIASES:
+        kind, alias = change.id.split(" ", 1)
+        main_id = state.alias(kind, alias)
+        row = {"kind": kind, "id": alias, "main_id": main_id}
+        return None if main_id is None else {ALIASES: [row]}
+    record = rows.read(change.kind, change.id)
+    if record and "conversation_id" in KINDS[change.kind].references:
+        conversation_id = record[change.kind][0]["conversation_id"]
+        if state.is_deleted("conversations", conversation_id):
+            return None  # it is being deleted
+    return record
+
+
+def _known_id(record_id: str, aliases: Mapping[str, str]) -> str:
+    return " ".join(aliases.get(part, part) for part in record_id.split(" "))

@@ -1,0 +1,263 @@
+"""
+The shared folder of several devices: immutable, encrypted files, a folder for each device.
+
+    recollect-sync.json            names the key; holds it wrapped by a passphrase, if there is one
+    device-<id>/000001.sync        revisions of records that this device published
+
+A file has a head with its number and the SHA-256 of the file before it, one line per revision, and
+an end with their number and a hash. It is compressed, and encrypted and authenticated with the key
+of the folder. A device writes only to its own folder. A file that is replaced, because something in
+it was forgotten, is named in the head of its successor with its hash, so the chain stays complete.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import ImportRefused, InvalidInput, RecollectError, StoreUnavailable
+from recollect.lazy_dataclass import dataclass
+from recollect.store.key_places import KeyPlaces, sync_folder, write_private
+from recollect.store.sqlite.encrypted_file import is_encrypted_file, read_encrypted, write_encrypted
+from recollect.store.sqlite.partial_file import remove_leftovers
+from recollect.store.sqlite.replace_file import overwrite_file
+from recollect.store.sqlite.sync.apply_revision import Revision
+from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
+from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
+
+FORMAT = 1
+MANIFEST = "recollect-sync.json"
+_DEVICE = re.compile(r"device-([0-9a-f]{16})")
+_FILE = re.compile(r"(\d{6,})\.sync")
+_MAX_MANIFEST = 1_000_000
+
+
+@dataclass(frozen=True)
+class FileHead:
+    """The first line of a file."""
+
+    device: str
+    number: int
+    previous: str  # the SHA-256 of the file before it, '' of the first
+    schema: int
+    replaces: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FolderFile:
+    """A file of a device."""
+
+    device: str
+    number: int
+    path: Path
+
+    def sha256(self) -> str:
+        """Return the hash of the file as it lies there, encrypted."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class SharedFolder:
+    """The files of all devices."""
+
+    def __init__(self, path: Path, key: StoreKey) -> None:
+        self.path = path
+        self._key = key
+
+    def devices(self) -> list[str]:
+        """Return the devices that have a folder."""
+        matches = (_DEVICE.fullmatch(entry.name) for entry in self.path.iterdir())
+        return sorted(match[1] for match in matches if match)
+
+    def files(self, device: str) -> list[FolderFile]:
+        """Return the files of a device by number."""
+        folder = self._folder_of(device)
+        if not folder.is_dir():
+            return []
+        matches = ((entry, _FILE.fullmatch(entry.name)) for entry in folder.iterdir())
+        files = [FolderFile(device, int(match[1]), path) for path, match in matches if match]
+        return sorted(files, key=lambda file: file.number)
+
+    def write(self, head: FileHead, revisions: Iterable[bytes]) -> str:
+        """Write a file of this device, complete or not at all; return its hash."""
+        folder = self._folder_of(head.device)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / f"{head.number:06}.sync"
+        remove_leftovers(path)
+        with (
+            write_encrypted(path, self._key) as raw,
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
+        ):
+            digest, count = hashlib.sha256(), 0
+            packed.write(_head_line(head))
+            for line in revisions:
+                digest.update(line)
+                packed.write(line)
+                count += 1
+            packed.write(_line({"end": count, "sha256": digest.hexdigest()}))
+        sync_folder(folder)
+        return FolderFile(head.device, head.number, path).sha256()
+
+    def read(self, file: FolderFile) -> Iterator[bytes]:
+        """
+        Yield the head of a file, then the lines of its revisions.
+
+        Raise `ImportRefused` if it was altered, or is not complete yet.
+        """
+        if not is_encrypted_file(file.path):
+            raise ImportRefused(f"{file.path} is not complete, or not a file of Recollect")
+        keys = KeyPlaces(uses_keyring=False, known=(self._key,))
+        digest, count, previous = hashlib.sha256(), 0, b""
+        try:
+            with read_encrypted(file.path, keys) as raw, gzip.GzipFile(fileobj=raw) as packed:
+                for number, line in enumerate(packed):
+                    if number > 1:
+                        digest.update(previous)
+                        count += 1
+                        yield previous
+                    elif number == 1:
+                        yield previous  # the head
+                    previous = line
+            end = json.loads(previous)
+            if end.get("end") != count or end.get("sha256") != digest.hexdigest():
+                raise ImportRefused(f"{file.path} is not complete, or was altered")
+        except (OSError, EOFError, ValueError, RecollectError) as error:
+            raise ImportRefused(f"{file.path} cannot be read: {error}") from error
+
+    def remove(self, file: FolderFile) -> None:
+        """Overwrite and delete a file of this device."""
+        if file.path.exists():
+            descriptor = os.open(file.path, os.O_RDWR)
+            try:
+                overwrite_file(descriptor)
+            finally:
+                os.close(descriptor)
+            file.path.unlink(missing_ok=True)
+            sync_folder(file.path.parent)
+
+    def remove_device(self, device: str) -> None:
+        """Delete the folder of a device."""
+        for file in self.files(device):
+            self.remove(file)
+        folder = self._folder_of(device)
+        if folder.is_dir() and not list(folder.iterdir()):
+            folder.rmdir()
+
+    def _folder_of(self, device: str) -> Path:
+        return self.path / f"device-{device}"
+
+
+def parse_head(line: bytes, file: FolderFile, schema: int) -> FileHead:
+    """Return the head of a file; refuse one of another format or a newer version."""
+    head = _json_object(line, file)
+    if head.get("recollect") != "sync" or head.get("format") != FORMAT:
+        raise ImportRefused(
+            f"{file.path} has another format; upgrade with pip install -U recollect"
+        )
+    if int(head["schema"]) > schema:
+        raise ImportRefused(
+            f"{file.path} was written by a newer Recollect; upgrade with pip install -U recollect"
+        )
+    if (head["device"], head["number"]) != (file.device, file.number):
+        raise ImportRefused(f"{file.path} was renamed: it is {head['device']} {head['number']}")
+    replaces = {int(number): sha256 for number, sha256 in head.get("replaces", {}).items()}
+    return FileHead(file.device, file.number, head["previous"], int(head["schema"]), replaces)
+
+
+def parse_revision(line: bytes, file: FolderFile) -> Revision:
+    """Return the revision of a line."""
+    fields = _json_object(line, file)
+    try:
+        if fields["kind"] not in KINDS and fields["kind"] != ALIASES:
+            raise ImportRefused(
+                f"{file.path} has records of a kind {fields['kind']!r}; "
+                "upgrade with pip install -U recollect"
+            )
+        return Revision(**fields)
+    except (KeyError, TypeError) as error:
+        raise ImportRefused(f"{file.path} has a line that is not a revision: {error}") from error
+
+
+def revision_line(revision: Revision) -> bytes:
+    """Return a revision as a line of a file."""
+    return _line(vars(revision))
+
+
+def create_folder(path: Path, key: StoreKey, passphrase: str) -> None:
+    """Make *path* a shared folder with *key*, wrapped by the passphrase if there is one."""
+    fields = {
+        "recollect": "sync",
+        "format": FORMAT,
+        "key_id": key.id,
+        "keys": [wrap_key(key, passphrase)] if passphrase else [],
+    }
+    write_private(path / MANIFEST, json.dumps(fields, indent=1).encode())
+
+
+def key_of_folder(path: Path, keys: KeyPlaces) -> StoreKey:
+    """Return the key of a shared folder, looked for in the places of keys."""
+    manifest = _read_manifest(path)
+    key_id = str(manifest.get("key_id"))
+    for key in keys.candidates(path / MANIFEST):
+        if key.id == key_id:
+            return key
+    wrapped = [entry for entry in manifest.get("keys", []) if isinstance(entry, dict)]
+    if keys.passphrase:
+        for entry in wrapped:
+            if (unwrapped := unwrap_key(entry, keys.passphrase)) is not None:
+                return unwrapped
+    file = keys.key_file or "the key file"
+    with_passphrase = (
+        "or run `recollect sync init FOLDER --passphrase` with its passphrase"
+        if wrapped
+        else "the first device printed it, and has it in its own key file"
+    )
+    raise StoreUnavailable(
+        f"the key {key_id} of {path} is not here. Add its line (rk1-…) to {file} and run "
+        f"chmod 600 on it; {with_passphrase}"
+    )
+
+
+def is_shared_folder(path: Path) -> bool:
+    """Return whether a device has set up *path*."""
+    return (path / MANIFEST).is_file()
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    file = path / MANIFEST
+    try:
+        if file.stat().st_size > _MAX_MANIFEST:
+            raise ValueError("it is too large")
+        manifest = json.loads(file.read_bytes())
+        if not isinstance(manifest, dict) or manifest.get("recollect") != "sync":
+            raise ValueError("it is not a manifest of Recollect")
+    except (OSError, ValueError) as error:
+        raise InvalidInput(
+            f"{path} is not a shared folder, or is not available now ({error}). "
+            "Connect it, or set it up with `recollect sync init FOLDER`"
+        ) from error
+    return manifest
+
+
+def _head_line(head: FileHead) -> bytes:
+    fields = {"recollect": "sync", "format": FORMAT, **vars(head)}
+    return _line({**fields, "replaces": {str(n): sha for n, sha in head.replaces.items()}})
+
+
+def _line(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _json_object(line: bytes, file: FolderFile) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+        if isinstance(fields, dict):
+            return fields
+    except ValueError:
+        pass
+    raise ImportRefused(f"{file.path} has a line that is not a JSON object")

@@ -1,0 +1,85 @@
+"""A process that is killed while it syncs leaves a store and a folder that go on."""
+
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from killed_process import run_until_killed
+from recollect import LocalRecollect
+from synced_devices import settings_of
+
+pytestmark = [
+    pytest.mark.kill,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
+]
+KILLS = 50  # of each of four scenes: 200
+STATEMENT = "The zebrafish tank is in Berlin."
+
+
+def prepare(folder: Path, scene: str) -> None:
+    """Make two devices with something to exchange."""
+    with (
+        LocalRecollect(settings_of(folder, "a")) as a,
+        LocalRecollect(settings_of(folder, "b")) as b,
+    ):
+        for rec in (a, b):
+            rec.sync.init(str(folder / "shared"))
+        forgotten = a.ingest(STATEMENT, scope="global")
+        kept = a.ingest("Deploys happen on Fridays.", scope="global", status="inbox")
+        if scene == "first":
+            return
+        for rec in (a, b, a):
+            rec.sync.run()
+        if scene == "merge":
+            a.promote(kept.id)
+            b.reject(kept.id)
+        if scene in ("forget", "rewrite"):
+            b.promote(kept.id)
+            (b if scene == "forget" else a).forget(forgotten.id)
+        b.ingest("The build takes an hour.", scope="global")
+        b.sync.run()
+
+
+def sync_a(folder: Path) -> object:
+    with LocalRecollect(settings_of(folder, "a")) as rec:
+        return rec.sync.run()
+
+
+@pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite"])
+def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str) -> None:
+    pristine = tmp_path / "run"  # the same path each time: a copy elsewhere is another device
+    pristine.mkdir()
+    prepare(pristine, scene)
+    saved = tmp_path / "saved"
+    shutil.copytree(pristine, saved)
+    total = run_until_killed(lambda: sync_a(pristine), 0)
+    assert total > KILLS
+
+    for kill_at in sorted(random.Random(7).sample(range(1, total), KILLS)):
+        shutil.rmtree(pristine)
+        shutil.copytree(saved, pristine)
+        run_until_killed(lambda: sync_a(pristine), kill_at)
+
+        with (
+            LocalRecollect(settings_of(pristine, "a")) as a,
+            LocalRecollect(settings_of(pristine, "b")) as b,
+        ):
+            for rec in (a, b, a, b, a):
+                rec.sync.run()
+            assert a.maintenance.verify().ok, kill_at
+            assert memories_of(a) == memories_of(b), kill_at
+            assert len(a.sync.status().peers) <= 2, kill_at
+            if scene in ("forget", "rewrite"):
+                assert not a.search("zebrafish")
+                assert not b.search("zebrafish")
+            else:
+                assert a.search("zebrafish")
+                assert b.search("zebrafish")
+
+
+def memories_of(rec: LocalRecollect) -> list[tuple[str, str, str]]:
+    memories = rec.memories.list(everywhere=True, limit=50)
+    return sorted((memory.id, memory.status, memory.content) for memory in memories)
