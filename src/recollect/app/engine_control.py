@@ -6,9 +6,9 @@ tests need single steps, callbacks and the state of the embedder.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from recollect.api.arguments import AgentLike, FilePath, Moment, Place
 from recollect.config import expand_home
@@ -28,6 +28,10 @@ from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
 from recollect.wire.requests.shared import PlaceFields
+
+if TYPE_CHECKING:
+    # For the type checker only: the models load when an exchange is read.
+    from recollect.wire.memory_exchange import ExchangeReceipt
 
 Result = TypeVar("Result")
 
@@ -80,6 +84,49 @@ class EngineControl:
         if not os.fspath(folder).strip():
             raise InvalidInput("the folder of the vault is empty; name one, or `.` for this folder")
         return write_vault(self._services, expand_home(str(Path(folder))), plain=plain)
+
+    def write_memory_directory(self, folder: FilePath, *, plain: bool = False) -> int:
+        """
+        Write active memories and shared blocks as a directory with MEMORY.md files.
+
+        Return how many files it has. The directory of an encrypted store is written only if *plain*
+        is set.
+        """
+        # Only this export needs it.
+        from recollect.service.memory_directory import write_memory_directory
+
+        return write_memory_directory(self._services, expand_home(str(Path(folder))), plain=plain)
+
+    def export_exchange(self, path: FilePath, *, plain: bool = False) -> int:
+        """Write a memory exchange of the Open Memory Protocol; return how many objects it has."""
+        # Exchanges load models that nothing else here needs.
+        from recollect.service.exchange_file import write_exchange
+
+        return write_exchange(self._services, expand_home(str(Path(path))), plain=plain)
+
+    def import_exchange(
+        self,
+        path: FilePath,
+        *,
+        trust: bool = False,
+        principals: Mapping[str, str] | None = None,
+        derive_anew: bool = False,
+    ) -> "ExchangeReceipt":
+        """
+        Read a memory exchange; return what became of each of its objects and events.
+
+        Without *trust* memories wait in the inbox and nothing is deleted. *principals* maps names
+        in its policies to names here.
+        """
+        from recollect.service.exchange_file import read_exchange
+
+        return read_exchange(
+            self._services,
+            expand_home(str(Path(path))),
+            trust=trust,
+            principals=principals or {},
+            mode="re_derive" if derive_anew else "preserve",
+        )
 
     def warm_up(self) -> bool:
         """Load the embedder if it runs on this machine; return whether it does."""

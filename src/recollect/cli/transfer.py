@@ -21,7 +21,7 @@ from recollect.cli.progress import progress_line, show_status
 from recollect.config import load_settings
 from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.domain.memory import Status
-from recollect.errors import RecollectError
+from recollect.errors import InvalidInput, RecollectError
 from recollect.lazy_dataclass import dataclass
 from recollect.server.listen_address import NotRecollectServer, fetch_health
 from recollect.service.imports.history_source import HistorySource
@@ -37,14 +37,31 @@ REFUSED_SHOWN = 20
 @click.option(
     "--plain", is_flag=True, help="Write unencrypted files, although the store is encrypted."
 )
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["recollect", "exchange", "memory-dir"]),
+    default="recollect",
+    help="exchange: a JSON file of the Open Memory Protocol; memory-dir: a folder of Markdown.",
+)
 @with_store
-def export(rec: LocalRecollect, *, path: Path, plain: bool) -> Output:
+def export(rec: LocalRecollect, *, path: Path, plain: bool, file_format: str) -> Output:
     """
     Write the whole store to one file (.gz compresses).
 
     The export of an encrypted store is encrypted with its key.
     Of a damaged store it writes what can be read and lists the rest; the exit code is 1 then.
+
+    The formats of the Open Memory Protocol are for other programs: they hold memories, their
+    sources and shared blocks, and nothing else.
     """
+    if file_format == "exchange":
+        objects = rec.engine.export_exchange(path, plain=plain)
+        value = {"path": str(path), "objects": objects}
+        return Output(value, f"Exported {objects} objects to {safe(path)}.")
+    if file_format == "memory-dir":
+        files = rec.engine.write_memory_directory(path, plain=plain)
+        return Output({"path": str(path), "files": files}, f"{files} files in {safe(path)}.")
     with show_status("Exporting …"):
         rows = rec.export(path, plain=plain)
     damage = rec.damage.describe() if rec.damage else []
@@ -106,6 +123,44 @@ def from_file(rec: LocalRecollect, *, path: Path, trust: bool) -> Output:
         yield from warnings(imported.conflicts)
 
     return Output(imported, lines())
+
+
+@import_.command("exchange")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--trust", is_flag=True, help="Make memories active and carry out deletions.")
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="THERE=HERE",
+    help="A name in its policies, and the name here. May be repeated.",
+)
+@click.option("--derive-anew", is_flag=True, help="Take sources only, under new ids.")
+@with_new_store
+def exchange(
+    rec: LocalRecollect, *, path: Path, trust: bool, mapped: tuple[str, ...], derive_anew: bool
+) -> Output:
+    """
+    Import a memory exchange: a JSON file of the Open Memory Protocol.
+
+    Its memories wait in the inbox, and its deletions are not carried out, unless you --trust it.
+    What is rejected or unresolved is listed with the reason.
+    """
+    names = dict(entry.split("=", 1) for entry in mapped if "=" in entry)
+    if len(names) < len(mapped):
+        raise InvalidInput("--map needs two names: --map THERE=HERE")
+    receipt = rec.engine.import_exchange(
+        path, trust=trust, principals=names, derive_anew=derive_anew
+    )
+
+    def lines() -> Iterator[str]:
+        yield f"{counts(receipt.counts) or 'Nothing'} of {safe(path)}."
+        for entry in receipt.entries:
+            if entry.status in ("rejected", "unresolved"):
+                yield f"{entry.status}: {safe(entry.target)}: {safe(entry.reason)}"
+        yield from warnings(receipt.conflicts)
+
+    return Output(receipt.model_dump(mode="json"), lines())
 
 
 def _source_command(source: HistorySource) -> click.Command:

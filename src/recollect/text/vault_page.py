@@ -60,6 +60,10 @@ def parse_page(text: str) -> VaultPage:
 
 def file_name(words: str, record_id: str) -> str:
     """Return the name of a page: a few of its words, and the end of its id."""
+    return f"{slug(words) or 'page'}-{record_id[-8:]}.md"
+
+
+def slug(words: str) -> str:
+    """Return a few of *words* as part of a file name, '' if none can be."""
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
-    slug = "-".join(re.findall(r"[a-z0-9]+", plain))[:MAX_SLUG].strip("-")
-    return f"{slug or 'page'}-{record_id[-8:]}.md"
+    return "-".join(re.findall(r"[a-z0-9]+", plain))[:MAX_SLUG].strip("-")

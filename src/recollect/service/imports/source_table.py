@@ -10,6 +10,7 @@ from recollect.service.imports import (
     cursor,
     gemini_cli,
     mcp_memory,
+    memory_directory,
 )
 from recollect.service.imports.history_source import HistorySource
 
@@ -24,5 +25,6 @@ SOURCES: Mapping[str, HistorySource] = {
         chat_exports.CLAUDE_AI,
         mcp_memory.SOURCE,
         claude_memory.SOURCE,
+        memory_directory.SOURCE,
     )
 }
