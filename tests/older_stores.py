@@ -9,8 +9,9 @@ from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from support import FakeClock
 
-# In an order in which triggers let rows in: a quote needs its source, a memory its quote.
-FIRST = ("sources", "evidence", "memories")
+# In an order in which triggers let rows in: a quote needs its source, a memory its quote, a link
+# its target.
+FIRST = ("projects", "sources", "evidence", "memories")
 STATEMENTS = 15  # the first schema that has the status `stated`
 
 # Where memories come from was in their metadata …
