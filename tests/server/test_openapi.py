@@ -17,6 +17,7 @@ OPERATIONS = """
 /api/agents/{agent} DELETE
 /api/agents/{agent} GET
 /api/agents/{agent} PATCH
+/api/agents/{agent}/archive GET
 /api/agents/{agent}/archive POST
 /api/agents/{agent}/archive/search POST
 /api/agents/{agent}/blocks POST
@@ -52,6 +53,7 @@ OPERATIONS = """
 /api/blocks POST
 /api/blocks-mark GET
 /api/blocks/search POST
+/api/blocks/{block}/agents GET
 /api/blocks/{label} DELETE
 /api/blocks/{label} GET
 /api/blocks/{label} PATCH
@@ -63,6 +65,7 @@ OPERATIONS = """
 /api/blocks/{label}/insert POST
 /api/blocks/{label}/replace POST
 /api/blocks/{label}/rollback POST
+/api/blocks/{label}/share POST
 /api/briefing POST
 /api/captures/actions/command GET
 /api/captures/actions/error POST
@@ -91,6 +94,7 @@ OPERATIONS = """
 /api/conversations/{conversation}/messages GET
 /api/conversations/{conversation}/messages POST
 /api/conversations/{conversation}/messages/batch POST
+/api/conversations/{conversation}/metadata PUT
 /api/conversations/{conversation}/pins GET
 /api/conversations/{conversation}/pins POST
 /api/conversations/{conversation}/pop POST
@@ -140,6 +144,7 @@ OPERATIONS = """
 /api/memories/{memory_id}/status PUT
 /api/memories/{memory_id}/undo POST
 /api/memories/{memory_id}/why-not POST
+/api/messages GET
 /api/messages/search POST
 /api/messages/{message} DELETE
 /api/messages/{message} GET

@@ -317,3 +317,15 @@ def test_an_agent_is_there_for_another_process_at_once(rec: LocalRecollect, path
 
     with pytest.raises(NotFound):
         rec.agents.get(made)
+
+
+def test_what_is_kept_for_letta_survives_new_metadata_unless_it_is_given(
+    rec: LocalRecollect,
+) -> None:
+    rec.agents.create("anna", metadata={"letta": {"model": "m"}})
+
+    kept = rec.agents.update("anna", metadata={"team": "a"})
+    replaced = rec.agents.update("anna", metadata={"letta": {"model": "n"}})
+
+    assert kept.metadata == {"team": "a", "letta": {"model": "m"}}
+    assert replaced.metadata == {"letta": {"model": "n"}}

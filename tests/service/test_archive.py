@@ -195,3 +195,31 @@ def test_secrets_in_a_passage_are_taken_out(anna: LocalRecollect, path: Path) ->
 
     for file in path.parent.glob("memory.db*"):
         assert secret.encode() not in file.read_bytes()
+
+
+def test_passages_are_listed_by_time_from_a_passage_on(anna: LocalRecollect) -> None:
+    kept = [anna.archive.insert("anna", f"zebra {n}") for n in range(5)]
+
+    def listed(**how: Any) -> list[str]:
+        return [passage.content[-1] for passage in anna.archive.list("anna", **how)]
+
+    assert listed() == ["0", "1", "2", "3", "4"]
+    assert listed(newest_first=True, limit=2) == ["4", "3"]
+    assert listed(after=kept[1], limit=2) == ["2", "3"]
+    assert listed(before=kept[4].id, limit=2) == ["2", "3"]
+    assert listed(newest_first=True, before=kept[0], limit=1) == ["1"]
+    assert listed(after=kept[0], before=kept[2]) == ["1"]
+    with pytest.raises(NotFound, match="archive"):
+        listed(after="nothing")
+
+
+def test_an_agent_searches_the_archives_that_it_shares(anna: LocalRecollect) -> None:
+    anna.archive.insert("anna", "zebra of anna")
+    ben = anna.agents.get("ben")
+
+    anna.agents.update("anna", metadata={"letta": {"archives": [ben.id, "deleted"]}})
+
+    assert sorted(passages(anna)) == ["zebra of anna", "zebra of ben"]
+    assert passages(anna, tags=["ben"]) == ["zebra of ben"]
+    assert len(passages(anna, "")) == 2
+    assert len(passages(anna, limit=1)) == 1

@@ -530,3 +530,29 @@ def test_a_project_may_be_any_path_like_object(two: LocalRecollect, tmp_path: Pa
     made = two.blocks.create("notes", project=PathLikeFolder(), scope="project")
 
     assert made.scope == "project"
+
+
+def test_an_agents_own_block_can_be_made_a_shared_one(two: LocalRecollect) -> None:
+    own = two.blocks.create("notes", "zebra", agent="anna")
+
+    shared = two.blocks.share("anna", "notes")
+    two.blocks.attach("ben", shared)
+    two.blocks.set("ben", "notes", "zebra and giraffe")
+
+    assert (shared.id, shared.scope, shared.version) == (own.id, "global", 2)
+    assert values(two, "anna")["notes"] == "zebra and giraffe"
+    assert [agent.name for agent in two.blocks.agents(shared)] == ["anna", "ben"]
+    assert [hit.block.id for hit in two.blocks.search("giraffe", agent="ben")] == [own.id]
+    assert two.blocks.share(None, own.id).version == 3, "it is shared already"
+    two.agents.delete("anna")
+    assert values(two, "ben")["notes"] == "zebra and giraffe"
+    assert two.maintenance.verify().problems == ()
+
+
+def test_a_block_of_a_project_is_not_made_a_shared_one(two: LocalRecollect) -> None:
+    two.blocks.create("stack", "uv", project="site")
+
+    with pytest.raises(InvalidInput, match="project scope"):
+        two.blocks.share(None, "stack", project="site")
+    with pytest.raises(NotFound):
+        two.blocks.agents("nothing")

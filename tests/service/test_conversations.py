@@ -662,3 +662,33 @@ def test_keys_and_payloads_are_exported_and_imported(rec: LocalRecollect, tmp_pa
     assert copy is not None
     assert other.conversations.messages(copy)[0].payload == {"a": "\x00 ü"}
     other.close()
+
+
+def test_messages_of_all_conversations_are_paged_in_the_order_they_were_stored(
+    rec: LocalRecollect,
+) -> None:
+    talk_of(rec, 2)
+    talk_of(rec, 2, agent="ben")
+    call = rec.conversations.append(talk_of(rec, 1), "assistant", None, tool_calls=[CALL])
+
+    def page(**how: Any) -> list[str]:
+        return contents(rec.conversations.all_messages(**how))
+
+    everything = rec.conversations.all_messages()
+    assert contents(everything) == ["m0", "m1", "m0", "m1", "m0", ""]
+    assert everything[-1] == call
+    assert page(agent="anna") == ["m0", "m1", "m0", ""]
+    assert page(agent="anna", newest_first=True, limit=2) == ["", "m0"]
+    assert page(after=everything[3]) == ["m0", ""]
+    assert page(before=everything[3].id, limit=1) == ["m0"]
+    assert page(newest_first=True, before=everything[3], limit=1) == ["m0"]
+    assert page(newest_first=True, after=everything[1]) == ["m0"]
+
+
+def test_the_metadata_of_a_conversation_is_replaced(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna", metadata={"a": 1})
+
+    changed = rec.conversations.set_metadata(talk, {"b": SECRET})
+
+    assert changed.metadata.keys() == {"b"}
+    assert SECRET not in str(rec.conversations.get(talk).metadata)

@@ -4,7 +4,12 @@ from recollect.api.arguments import AgentLike, Moment, Place, Texts
 from recollect.api.noun import Noun
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
-from recollect.wire.requests.archive import TOKEN_LIMIT, InsertPassageRequest, SearchPassagesRequest
+from recollect.wire.requests.archive import (
+    TOKEN_LIMIT,
+    InsertPassageRequest,
+    ListPassagesRequest,
+    SearchPassagesRequest,
+)
 
 
 class Archive(Noun):
@@ -48,3 +53,19 @@ class Archive(Noun):
         With *below_threshold* the best *limit* are returned however good they are.
         """
         return self._send(SearchPassagesRequest, locals())
+
+    def list(
+        self,
+        agent: AgentLike,
+        *,
+        after: Memory | str | None = None,
+        before: Memory | str | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+    ) -> list[Memory]:
+        """Return passages in the order in which they were observed.
+
+        *after* and *before* are passages, or their ids, in the order of the result. With *before*
+        alone, the *limit* passages that come right before it are returned.
+        """
+        return self._send(ListPassagesRequest, locals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from recollect.api.arguments import AgentLike, BlockLike, ConversationLike, Moment, Place
 from recollect.api.noun import Noun
+from recollect.domain.agent import Agent
 from recollect.domain.block import (
     DEFAULT_LIMIT,
     Block,
@@ -245,6 +246,21 @@ class Blocks(Noun):
     def detach(self, agent: AgentLike, label: str) -> Block:
         """Detach a shared block from an agent; the block itself stays."""
         return self._send(requests.DetachBlockRequest, locals())
+
+    def share(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> Block:
+        """Make an agent's own block a shared (global) one; it stays attached to the agent."""
+        return self._send(requests.ShareBlockRequest, locals())
+
+    def agents(self, block: BlockLike) -> list[Agent]:
+        """Return the agents that have a block attached: its owner and those it is shared with."""
+        return self._send(requests.ListAgentsOfBlockRequest, locals())
 
     def delete(
         self,

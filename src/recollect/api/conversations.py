@@ -85,6 +85,12 @@ class Conversations(Noun):
         """Change the title of a conversation."""
         return self._send(requests.RenameConversationRequest, locals())
 
+    def set_metadata(
+        self, conversation: ConversationLike, metadata: Mapping[str, Any]
+    ) -> Conversation:
+        """Replace the metadata of a conversation."""
+        return self._send(requests.SetConversationMetadataRequest, locals())
+
     def delete(self, conversation: ConversationLike) -> ConversationReceipt:
         """Delete a conversation and its messages; return a receipt."""
         return self._send(requests.DeleteConversationRequest, locals())
@@ -179,6 +185,22 @@ class Conversations(Noun):
     ) -> list[Message]:
         """Return the messages of all conversations of an agent, newest first."""
         return self._send(requests.ListAgentMessagesRequest, locals())
+
+    def all_messages(
+        self,
+        *,
+        agent: AgentLike | None = None,
+        after: MessageLike | None = None,
+        before: MessageLike | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+    ) -> list[Message]:
+        """Return messages of all conversations, of one agent or of all, as they were stored.
+
+        *after* and *before* are messages, or their ids, in the order of the result. With *before*
+        alone, the *limit* messages that come right before it are returned.
+        """
+        return self._send(requests.ListAllMessagesRequest, locals())
 
     def messages_in_context(self, conversation: ConversationLike) -> list[Message]:
         """Return the messages that no summary has replaced, in order."""

@@ -619,6 +619,19 @@ class AsyncBlocks:
     async def detach(self, agent: AgentLike, label: str) -> Block:
         """Detach a shared block from an agent; the block itself stays."""
 
+    async def share(
+        self,
+        agent: AgentLike | None,
+        label: BlockLike,
+        *,
+        project: Place = None,
+        conversation: ConversationLike | None = None,
+    ) -> Block:
+        """Make an agent's own block a shared (global) one; it stays attached to the agent."""
+
+    async def agents(self, block: BlockLike) -> builtins.list[Agent]:
+        """Return the agents that have a block attached: its owner and those it is shared with."""
+
     async def delete(
         self,
         agent: AgentLike | None,
@@ -711,6 +724,11 @@ class AsyncConversations:
     async def rename(self, conversation: ConversationLike, title: str) -> Conversation:
         """Change the title of a conversation."""
 
+    async def set_metadata(
+        self, conversation: ConversationLike, metadata: Mapping[str, Any]
+    ) -> Conversation:
+        """Replace the metadata of a conversation."""
+
     async def delete(self, conversation: ConversationLike) -> ConversationReceipt:
         """Delete a conversation and its messages; return a receipt."""
 
@@ -780,6 +798,17 @@ class AsyncConversations:
         self, agent: AgentLike, *, limit: int = 100, offset: int = 0, roles: Texts | None = None
     ) -> builtins.list[Message]:
         """Return the messages of all conversations of an agent, newest first."""
+
+    async def all_messages(
+        self,
+        *,
+        agent: AgentLike | None = None,
+        after: MessageLike | None = None,
+        before: MessageLike | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+    ) -> builtins.list[Message]:
+        """Return messages of all conversations, of one agent or of all, as they were stored."""
 
     async def messages_in_context(self, conversation: ConversationLike) -> builtins.list[Message]:
         """Return the messages that no summary has replaced, in order."""
@@ -888,6 +917,17 @@ class AsyncArchive:
         below_threshold: bool = False,
     ) -> builtins.list[Hit]:
         """Return the passages that answer *query*, best first; the newest if it is empty."""
+
+    async def list(
+        self,
+        agent: AgentLike,
+        *,
+        after: Memory | str | None = None,
+        before: Memory | str | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+    ) -> builtins.list[Memory]:
+        """Return passages in the order in which they were observed."""
 
 class AsyncSkills:
     """Find skills and load them into agents."""

@@ -10,6 +10,7 @@ from recollect.lazy_dataclass import dataclass
 BRANCHED_FROM = "branched_from"
 MERGED = "merged"
 LETTA = "letta"  # fields of a Letta agent file that have no counterpart here
+SHARED_ARCHIVES = "archives"  # of LETTA: agents whose archives this one searches too
 RUNTIME = "runtime"  # how an agent runs (runtime/agent_settings.py)
 APPROVED = "approved_tools"  # of RUNTIME: tools that need no approval any more
 APPROVAL_S = "approval_s"  # of RUNTIME: how long a call waits for a decision

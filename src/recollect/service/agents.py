@@ -102,6 +102,8 @@ def update_agent(services: Services, request: requests.UpdateAgentRequest) -> Ag
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
         agent = replace(former, **changes, updated_at=services.clock.now())
         ours = {name: former.metadata[name] for name in OURS if name in former.metadata}
+        if LETTA in changes.get("metadata", {}):
+            ours.pop(LETTA, None)  # the caller replaces it on purpose
         agent = replace(agent, metadata={**agent.metadata, **ours})
         tables.agents.set(agent)
         return agent

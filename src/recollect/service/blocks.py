@@ -269,6 +269,41 @@ def detach_block(services: Services, request: requests.DetachBlockRequest) -> Bl
     return _announce(services, services.store.write(write))
 
 
+def share_block(services: Services, request: requests.ShareBlockRequest) -> Block:
+    """Make an agent's own block a global one, which other agents can be given."""
+
+    def write(tables: Tables) -> Block:
+        former = lookup.requested_block(tables, request)
+        if former.scope is Scope.GLOBAL:
+            return former
+        if former.scope is not Scope.AGENT:
+            raise InvalidInput(
+                f"the block {former.label!r} is of {former.scope} scope; only an agent's own block "
+                "can be made a shared one"
+            )
+        block = replace(
+            former,
+            scope=writing.EVERYBODY.scope,
+            owner_id=writing.EVERYBODY.id,
+            version=former.version + 1,
+            updated_at=services.clock.now(),
+        )
+        writing.save_version(tables, block, by=BlockAuthor.USER, reason="made a shared block")
+        return block
+
+    return _announce(services, services.store.write(write))
+
+
+def list_agents_of_block(
+    services: Services, request: requests.ListAgentsOfBlockRequest
+) -> list[Agent]:
+    """Return the agents that have a block attached, by name."""
+    with services.store.read() as tables:
+        block = lookup.block_by_id(tables, request.block)
+        agents = [tables.agents.get(agent_id) for agent_id in tables.blocks.agent_ids_of(block.id)]
+    return sorted((agent for agent in agents if agent is not None), key=lambda agent: agent.name)
+
+
 def delete_block(services: Services, request: requests.DeleteBlockRequest) -> Block:
     """Delete a block and its history, for every agent that has it."""
 

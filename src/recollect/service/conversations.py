@@ -112,6 +112,14 @@ def rename_conversation(
     return _change(services, request.conversation, title=title)
 
 
+def set_conversation_metadata(
+    services: Services, request: requests.SetConversationMetadataRequest
+) -> Conversation:
+    """Replace the metadata of a conversation."""
+    metadata = validate.json_object_of("metadata", request.metadata)
+    return _change(services, request.conversation, metadata=metadata)
+
+
 def _change(services: Services, conversation_id: str, **changes: Any) -> Conversation:
     def write(tables: Tables) -> Conversation:
         conversation = replace(require_conversation(tables, conversation_id), **changes)
@@ -299,6 +307,30 @@ def list_messages(services: Services, request: requests.ListMessagesRequest) -> 
             before = 2**53 if request.before is None else request.before
             return tables.messages.page_back(conversation.id, before=before, limit=request.limit)
         return tables.messages.page(conversation.id, start=request.start, limit=request.limit)
+
+
+def list_all_messages(
+    services: Services, request: requests.ListAllMessagesRequest
+) -> list[Message]:
+    """
+    Return messages of an agent, or of everybody, in the order in which they were stored.
+
+    *after* and *before* are messages in that order, or in the reverse one if *newest_first*. With
+    *before* alone the page is the one that ends there.
+    """
+    first, last = request.after or "", request.before or ""
+    low, high = (last, first) if request.newest_first else (first, last)
+    ends_there = bool(last) and not first
+    with services.store.read() as tables:
+        agent_id = None if request.agent is None else require_agent(tables, request.agent).id
+        messages = tables.messages.stored(
+            agent_id,
+            after=low,
+            before=high,
+            limit=request.limit,
+            newest_first=request.newest_first is not ends_there,
+        )
+    return messages[::-1] if ends_there else messages
 
 
 def list_messages_in_context(

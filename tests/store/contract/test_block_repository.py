@@ -172,3 +172,16 @@ def test_a_proposal_shows_the_text_its_author_saw_and_is_decided_once(store: Sto
     with store.read() as tables:
         assert tables.blocks.proposals(ProposalState.REJECTED) == [rejected]
         assert tables.blocks.pending_proposals_of("b1") == [later]
+
+
+def test_a_block_that_changes_its_owner_is_found_under_the_new_one(store: Store) -> None:
+    own = block("b1", "notes", "zebra")
+    shared = replace(own, scope=Scope.GLOBAL, owner_id="", version=2)
+    store.write(lambda tables: tables.blocks.add(own))
+
+    store.write(lambda tables: tables.blocks.set(shared))
+
+    with store.read() as tables:
+        assert tables.blocks.get("b1") == shared
+    assert count_matches(store, ItemKind.BLOCK, EVERYBODY, "zebra") == 1
+    assert count_matches(store, ItemKind.BLOCK, Owner(Scope.AGENT, "a1"), "zebra") == 0

@@ -196,3 +196,24 @@ def test_the_first_messages_of_conversations_are_read_together(store: Store) -> 
         ("c1", "zero"),
         ("c1", "one"),
     ]
+
+
+def test_messages_are_read_between_two_ids_in_both_directions(store: Store) -> None:
+    say(store, *(message(position, "", tool_calls=({"id": "c"},)) for position in range(4)))
+    say(store, message(0, "zebra", ALONE), talk=ALONE)
+
+    def ids(agent_id: str | None, after: str = "", before: str = "", **how: object) -> list[str]:
+        options = {"limit": 9, "newest_first": False, **how}
+        with store.read() as tables:
+            found = tables.messages.stored(agent_id, after=after, before=before, **options)  # type: ignore[arg-type]
+        return [stored.id for stored in found]
+
+    own = [f"c1 m{position}" for position in range(4)]
+    assert ids("a1") == own
+    assert ids("a1", limit=2) == own[:2]
+    assert ids("a1", limit=2, newest_first=True) == own[:1:-1]
+    assert ids("a1", own[0], own[3]) == own[1:3]
+    assert ids("a1", own[0], own[3], newest_first=True) == own[2:0:-1]
+    assert ids("unknown") == []
+    assert ids(None) == [*own, "c2 m0"]
+    assert ids(None, after=own[3], newest_first=True) == ["c2 m0"]

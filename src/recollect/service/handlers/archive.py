@@ -1,7 +1,15 @@
 """Which function carries out which request for an agent's archive of passages."""
 
-from recollect.service.archive import insert_passage, search_passages
+from recollect.service.archive import insert_passage, list_passages, search_passages
 from recollect.service.handlers.handler_table import Handlers
-from recollect.wire.requests.archive import InsertPassageRequest, SearchPassagesRequest
+from recollect.wire.requests.archive import (
+    InsertPassageRequest,
+    ListPassagesRequest,
+    SearchPassagesRequest,
+)
 
-HANDLERS: Handlers = {InsertPassageRequest: insert_passage, SearchPassagesRequest: search_passages}
+HANDLERS: Handlers = {
+    InsertPassageRequest: insert_passage,
+    ListPassagesRequest: list_passages,
+    SearchPassagesRequest: search_passages,
+}

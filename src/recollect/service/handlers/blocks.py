@@ -17,6 +17,8 @@ HANDLERS: Handlers = {
     requests.RollbackBlockRequest: lazy_handler("block_history.rollback"),
     requests.AttachBlockRequest: lazy_handler("blocks.attach_block"),
     requests.DetachBlockRequest: lazy_handler("blocks.detach_block"),
+    requests.ShareBlockRequest: lazy_handler("blocks.share_block"),
+    requests.ListAgentsOfBlockRequest: lazy_handler("blocks.list_agents_of_block"),
     requests.DeleteBlockRequest: lazy_handler("blocks.delete_block"),
     requests.ConfirmBlockRequest: lazy_handler("blocks.confirm_block"),
     requests.ListBlockProposalsRequest: lazy_handler("block_proposals.list_proposals"),

@@ -39,7 +39,7 @@ class BlockRepository(IndexedRepository):
         """Store the present fields of a block, and index it again if its text changed."""
         former = self.get(block.id)
         self._run("set_block", **_values(block))
-        if former is not None and indexed_text(former) != indexed_text(block):
+        if former is not None and _index_entry(former) != _index_entry(block):
             self._index.remove(block.id, indexed_text(former))
             self._index.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
         if former is not None and former.label != block.label:
@@ -122,6 +122,10 @@ class BlockRepository(IndexedRepository):
 def indexed_text(block: Block) -> str:
     """Return the text of a block that is indexed."""
     return "\n".join(text for text in (block.label, block.description, block.value) if text)
+
+
+def _index_entry(block: Block) -> tuple[Owner, str]:
+    return block.owner, indexed_text(block)
 
 
 def _values(block: Block) -> dict[str, Any]:

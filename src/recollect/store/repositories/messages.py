@@ -30,6 +30,8 @@ _SENDS = f'"{SEND_MESSAGE}"'
 _speaker = value_shape(str, Role)
 _texts = value_shape(str, str, str | None, str | None)
 
+LAST_ID = "~"  # sorts after every id
+
 # The output of a tool may be a whole log file; its beginning is enough to find it.
 INDEXED_CHARS = 100_000
 
@@ -105,6 +107,16 @@ class MessageRepository(IndexedRepository):
         values = {"agent_id": agent_id, "limit": limit, "offset": offset}
         name = "of_agent" if filters.conversation_id is None else "of_conversation"
         return self._all(_message, name, **_filter_values(filters), **values)
+
+    def stored(
+        self, agent_id: str | None, *, after: str, before: str, limit: int, newest_first: bool
+    ) -> list[Message]:
+        """Return messages of an agent, or of everybody, with ids between two ids, by their ids."""
+        values = {"after": after, "before": before or LAST_ID, "limit": limit}
+        back = "_back" if newest_first else ""
+        if agent_id is None:
+            return self._all(_message, f"stored{back}", **values)
+        return self._all(_message, f"stored_of_agent{back}", agent_id=agent_id, **values)
 
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
         """Return id and role of every message that passes *filters*, in order of time."""

@@ -26,6 +26,16 @@ class InsertPassageRequest(VerbRequest[Memory], route="POST /agents/{agent}/arch
     token_limit: Annotated[int, fields.whole_number(1, 10**7)] = TOKEN_LIMIT
 
 
+class ListPassagesRequest(VerbRequest[list[Memory]], route="GET /agents/{agent}/archive"):
+    """Return a page of the passages in an agent's archive, by the time they were observed."""
+
+    agent: fields.Id
+    after: fields.Id | None = option(None, "Only what comes after this passage.")
+    before: fields.Id | None = option(None, "Only what comes before this passage.")
+    newest_first: fields.Flag = option(False, "The newest first.")
+    limit: fields.Limit = option(100, "How many at most.")
+
+
 class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/archive/search"):
     """Return the passages that match *query*, best first; the newest if it is empty."""
 

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from recollect.domain import block as domain
+from recollect.domain.agent import Agent
 from recollect.wire import fields
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import BlockEditFields, BlockFields, BlockPlaceFields
@@ -104,6 +105,16 @@ class DetachBlockRequest(VerbRequest[domain.Block], route="DELETE /agents/{agent
 
     agent: fields.Id
     label: fields.Text
+
+
+class ShareBlockRequest(BlockFields, VerbRequest[domain.Block], route="POST /blocks/{label}/share"):
+    """Make an agent's own block a shared one; it stays attached."""
+
+
+class ListAgentsOfBlockRequest(VerbRequest[list[Agent]], route="GET /blocks/{block}/agents"):
+    """Return the agents that have a block attached."""
+
+    block: fields.Id
 
 
 class DeleteBlockRequest(BlockFields, VerbRequest[domain.Block], route="DELETE /blocks/{label}"):

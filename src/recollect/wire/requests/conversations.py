@@ -113,6 +113,15 @@ class RenameConversationRequest(
     title: fields.Text
 
 
+class SetConversationMetadataRequest(
+    VerbRequest[domain.Conversation], route="PUT /conversations/{conversation}/metadata"
+):
+    """Replace the metadata of a conversation."""
+
+    conversation: fields.Id
+    metadata: fields.Json
+
+
 class DeleteConversationRequest(
     VerbRequest[domain.ConversationReceipt], route="DELETE /conversations/{conversation}"
 ):
@@ -203,6 +212,16 @@ class ListAgentMessagesRequest(
     limit: PageSize = 100
     offset: fields.Offset = 0
     roles: fields.Roles | None = None
+
+
+class ListAllMessagesRequest(VerbRequest[list[domain.Message]], route="GET /messages"):
+    """Return a page of the messages of an agent, or of everybody, as they were stored."""
+
+    agent: fields.Id | None = None
+    after: fields.Id | None = None
+    before: fields.Id | None = None
+    newest_first: fields.Flag = False
+    limit: PageSize = 100
 
 
 class ListMessagesInContextRequest(

@@ -67,6 +67,34 @@ SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_cal
              OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset;
 
+-- stored_of_agent: of all its conversations, as they were stored, between two ids
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE agent_id = :agent_id AND id > :after AND id < :before AND conversation_id NOT IN hidden_conversations
+ ORDER BY id LIMIT :limit;
+
+-- stored_of_agent_back: the same, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE agent_id = :agent_id AND id > :after AND id < :before AND conversation_id NOT IN hidden_conversations
+ ORDER BY id DESC LIMIT :limit;
+
+-- stored: of everybody, as they were stored, between two ids
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE id > :after AND id < :before AND conversation_id NOT IN hidden_conversations
+ ORDER BY id LIMIT :limit;
+
+-- stored_back: the same, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE id > :after AND id < :before AND conversation_id NOT IN hidden_conversations
+ ORDER BY id DESC LIMIT :limit;
+
 -- of_conversation: in a time range, the latest first
 SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
        metadata, payload, created_at
