@@ -15,8 +15,10 @@ FRAMEWORKS = {
     "test_google_adk.py": "google.adk",
     "test_langchain.py": "langchain_core",
     "test_langgraph.py": "langgraph",
+    "test_llama_index.py": "llama_index.core",
     "test_openai_agents.py": "agents",
     "test_pydantic_ai.py": "pydantic_ai",
+    "test_strands.py": "strands",
 }
 
 

@@ -1,11 +1,18 @@
 """A store of LangGraph in Recollect, with the real package."""
 
 import asyncio
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
-from langgraph.graph import END, START, StateGraph
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import InjectedStore, ToolNode, tools_condition
 from langgraph.runtime import Runtime
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 
@@ -136,3 +143,61 @@ def test_a_graph_remembers_across_processes(tmp_path: Path) -> None:
         result = graph.invoke({"question": "what is the name of my dog?", "answer": ""})
 
     assert result["answer"] == "My dog is called Rex."
+
+
+class ScriptedGraphModel(BaseChatModel):  # type: ignore[misc]
+    """Answers with its turns, one after the other."""
+
+    turns: list[AIMessage]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        said = sum(isinstance(message, AIMessage) for message in messages)
+        return ChatResult(generations=[ChatGeneration(message=self.turns[said])])
+
+
+@tool  # type: ignore[untyped-decorator]
+def remember(text: str, store: Annotated[Any, InjectedStore()]) -> str:
+    """Remember a text."""
+    store.put(ALICE, text, {"text": text})
+    return "Stored."
+
+
+@tool  # type: ignore[untyped-decorator]
+def recall(query: str, store: Annotated[Any, InjectedStore()]) -> str:
+    """Return what was remembered about a query."""
+    return "; ".join(item.value["text"] for item in store.search(ALICE, query=query, limit=1))
+
+
+def run_agent(path: Path, text: str, *turns: AIMessage) -> list[str]:
+    """Send a message to an agent with a model and two tools; return all messages of the run."""
+    model = ScriptedGraphModel(turns=list(turns))
+    builder = StateGraph(MessagesState)
+    builder.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("tools", ToolNode([remember, recall]))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", tools_condition)
+    builder.add_edge("tools", "model")
+    with RecollectStore(path) as store:
+        result = builder.compile(store=store).invoke({"messages": [HumanMessage(text)]})
+    return [str(message.text) for message in result["messages"]]
+
+
+def turn(name: str, **arguments: str) -> AIMessage:
+    return AIMessage("", tool_calls=[{"id": "c1", "name": name, "args": arguments}])
+
+
+def test_an_agent_with_a_model_remembers_across_processes(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store_it = turn("remember", text="My dog is called Rex.")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other_process:
+        first = other_process.submit(run_agent, path, "My dog is Rex.", store_it, AIMessage("Ok."))
+        assert first.result(timeout=60)[-2:] == ["Stored.", "Ok."]
+
+    question = "What is my dog called?"
+    messages = run_agent(path, question, turn("recall", query=question), AIMessage("Rex."))
+
+    assert messages == [question, "", "My dog is called Rex.", "Rex."]

@@ -1,6 +1,7 @@
 """What several adapters share: the conversations of an agent, and what it remembers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from recollect.api.recollect import Recollect
@@ -10,6 +11,7 @@ from recollect.domain.limits import MAX_LIMIT
 from recollect.domain.retrieval import Hit
 from recollect.errors import NotFound, RevisionConflict
 from recollect.integrations.memory_source import MemorySetting, open_memory
+from recollect.lazy_dataclass import dataclass
 
 BUDGET_TOKENS = 2_000
 PAGE = 1_000  # messages read at once
@@ -49,7 +51,9 @@ class AgentMemory:
         if drafts:
             self.rec.conversations.append_many(self.conversation(key), drafts)
 
-    def recall(self, query: str, visible_texts: Sequence[str] = ()) -> str:
+    def recall(
+        self, query: str, visible_texts: Sequence[str] = (), budget_tokens: int | None = None
+    ) -> str:
         """
         Return what the agent remembers about *query*, as text.
 
@@ -64,7 +68,7 @@ class AgentMemory:
                 project=self.project,
                 history=False,
                 visible_texts=visible_texts,
-                budget_tokens=self.budget_tokens,
+                budget_tokens=budget_tokens or self.budget_tokens,
             )
         except NotFound:
             return ""  # the agent is created with its first message
@@ -132,6 +136,43 @@ def search_agent(
     hits: list[Hit | MessageHit] = [*memories]
     hits += [hit for hit in messages if hit.message.content.strip() not in quoted]
     return hits[:limit]
+
+
+@dataclass(frozen=True)
+class FoundText:
+    """What a search found, as every framework shows it. The text is redacted."""
+
+    id: str
+    text: str
+    author: str
+    at: datetime
+
+
+def found_text(hit: Hit | MessageHit) -> FoundText:
+    """Return the text of a memory or a message that a search found."""
+    if isinstance(hit, MessageHit):
+        message = hit.message
+        author = message.name or message.role.value
+        return FoundText(message.id, message.content, author, message.created_at)
+    return FoundText(hit.memory.id, hit.memory.content, "memory", hit.memory.observed_at)
+
+
+def insert_passages(rec: Recollect, agent: str, texts: Sequence[str]) -> None:
+    """Store texts in the archive of an agent, as its own words; the agent is created if needed."""
+    try:
+        rec.agents.get(agent)
+    except NotFound:
+        rec.agents.create(agent)
+    for text in texts:
+        rec.archive.insert(agent, text, by="agent")
+
+
+def capture_messages(
+    rec: Recollect, talk: Conversation, drafts: Sequence[Mapping[str, Any]], *, agent: str
+) -> None:
+    """Capture messages of a conversation, so that candidates for the agent are made from them."""
+    spoken = [{"role": draft["role"], "content": draft["content"]} for draft in drafts]
+    rec.capture_session(spoken, agent=agent, session=talk.id, scope="agent")
 
 
 def all_documents(rec: Recollect, namespace: Sequence[str]) -> list[Document]:

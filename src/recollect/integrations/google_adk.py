@@ -27,7 +27,13 @@ from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import MessageHit
 from recollect.domain.retrieval import Hit
 from recollect.errors import NotFound
-from recollect.integrations.agent_memory import append_new, search_agent
+from recollect.integrations.agent_memory import (
+    append_new,
+    capture_messages,
+    found_text,
+    insert_passages,
+    search_agent,
+)
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
 NAMESPACE = "google-adk"
@@ -92,7 +98,7 @@ class RecollectMemoryService(BaseMemoryService):
     ) -> None:
         """Store texts as memories of the user, written by an agent."""
         texts = [text for entry in memories if (text := _text(entry.content))]
-        await run_blocking(self._insert, agent_name(app_name, user_id), texts)
+        await run_blocking(insert_passages, self._rec, agent_name(app_name, user_id), texts)
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
@@ -117,16 +123,7 @@ class RecollectMemoryService(BaseMemoryService):
         drafts = [draft for draft in drafts if not self._is_deleted(agent, draft["payload"]["id"])]
         new = append_new(self._rec, talk, drafts, _event_id)
         if new and self._learns:
-            spoken = [{"role": draft["role"], "content": draft["content"]} for draft in new]
-            self._rec.capture_session(spoken, agent=agent, session=talk.id, scope="agent")
-
-    def _insert(self, agent: str, texts: list[str]) -> None:
-        try:
-            self._rec.agents.get(agent)
-        except NotFound:
-            self._rec.agents.create(agent)
-        for text in texts:
-            self._rec.archive.insert(agent, text, by="agent")
+            capture_messages(self._rec, talk, new, agent=agent)
 
     def _search(self, agent: str, query: str) -> list[Hit | MessageHit]:
         scopes = (*SCOPES, "project") if self._project else SCOPES
@@ -205,16 +202,11 @@ def _entry(hit: Hit | MessageHit) -> MemoryEntry:
 
     The text is what Recollect indexed, so secrets that an event contained are not shown.
     """
-    if isinstance(hit, MessageHit):
-        entry_id, text, at = hit.message.id, hit.message.content, hit.message.created_at
-        author = hit.message.name or hit.message.role.value
-    else:
-        entry_id, text, at = hit.memory.id, hit.memory.content, hit.memory.observed_at
-        author = "memory"
+    memory = found_text(hit)
     return MemoryEntry(
-        id=entry_id,
-        content=types.Content(role="user", parts=[types.Part.from_text(text=text)]),
-        author=author,
-        timestamp=at.isoformat(),
+        id=memory.id,
+        content=types.Content(role="user", parts=[types.Part.from_text(text=memory.text)]),
+        author=memory.author,
+        timestamp=memory.at.isoformat(),
         custom_metadata={"score": hit.score, "explanation": hit.explanation},
     )

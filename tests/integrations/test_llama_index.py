@@ -1,0 +1,111 @@
+"""A memory block of LlamaIndex in Recollect, with the real package."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.memory import Memory
+
+from doc_examples import reader_environment, run_framework_page
+from recollect import LocalRecollect
+from recollect.integrations.llama_index import RecollectMemoryBlock
+
+pytestmark = pytest.mark.vendor
+
+QUESTION = ChatMessage(role="user", content="What is my dog called?")
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(role="user", content=text)
+
+
+async def told(block: RecollectMemoryBlock, *, session: str, **options: Any) -> str:
+    """Return what a memory tells the model besides the question."""
+    memory = Memory.from_defaults(session_id=session, memory_blocks=[block], **options)
+    await memory.aput(QUESTION)
+    messages = await memory.aget()
+    return "\n".join(m.content or "" for m in messages if m.role is MessageRole.SYSTEM)
+
+
+def test_what_leaves_the_short_term_memory_is_remembered(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        block = RecollectMemoryBlock(rec, agent="helper")
+        memory = Memory.from_defaults(
+            session_id="s1", memory_blocks=[block], token_limit=60, token_flush_size=20
+        )
+        for text in (
+            "My dog is called Rex.",
+            *(f"The train number {n} is late." for n in range(12)),
+        ):
+            await memory.aput(user(text))
+            await memory.aput(ChatMessage(role="assistant", content="I see."))
+
+        talk = rec.conversations.find("s1", agent="helper")
+        assert talk is not None
+        stored = rec.conversations.messages(talk)
+        assert stored[0].content == "My dog is called Rex."
+        assert stored[1].role == "assistant"
+        assert "My dog is called Rex." in await told(block, session="s2")
+
+    asyncio.run(scene())
+
+
+def test_a_block_tells_what_its_agent_knows_and_nothing_that_is_in_sight(
+    rec: LocalRecollect,
+) -> None:
+    async def scene() -> None:
+        block = RecollectMemoryBlock(rec, agent="helper")
+        assert await told(block, session="s1") == "", "nothing is known yet"
+        await block.aput([user("My dog is called Rex.")], session_id="s1")
+
+        assert "Rex" in await told(block, session="s2")
+        assert "Rex" not in await told(RecollectMemoryBlock(rec, agent="stranger"), session="s3")
+        in_sight = [user("My dog is called Rex."), QUESTION]
+        assert "Rex" not in await block.aget(in_sight)
+        assert await block.aget([]) == ""
+
+    asyncio.run(scene())
+
+
+def test_a_block_is_compiled_again_within_fewer_tokens(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        block = RecollectMemoryBlock(rec, agent="helper", priority=1)
+        await block.aput([user(f"My dog Rex number {n} likes the park.") for n in range(9)])
+        whole = await block.aget([user("What does my dog Rex like?")])
+
+        shorter = await block.atruncate(whole, 60)
+
+        assert shorter is not None
+        assert "Rex" in shorter
+        count = rec.models.count_tokens
+        assert count(shorter) <= count(whole) - 60
+        assert await block.atruncate(whole, count(whole)) is None
+        assert await block.atruncate("another text", 1) is None
+
+    asyncio.run(scene())
+
+
+def test_a_message_is_stored_whole(rec: LocalRecollect) -> None:
+    blocks = [TextBlock(text="Look:"), ImageBlock(url="https://example.org/a.png")]
+    message = ChatMessage(role="user", blocks=blocks, additional_kwargs={"id": 7})
+
+    asyncio.run(RecollectMemoryBlock(rec, agent="helper").aput([message], session_id="s1"))
+
+    talk = rec.conversations.find("s1", agent="helper")
+    assert talk is not None
+    [stored] = rec.conversations.messages(talk)
+    assert stored.content == "Look:"
+    assert ChatMessage.model_validate(stored.payload) == message
+
+
+def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
+    run_framework_page("llama-index.md", tmp_path, reader_environment(tmp_path))
+
+    block = RecollectMemoryBlock(tmp_path / "memory.db", agent="helper", name="known")
+    text = asyncio.run(told(block, session="thread-3"))
+    block.close()
+
+    assert "<known>" in text
+    assert "My dog is called Rex." in text
