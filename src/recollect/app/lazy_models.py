@@ -96,6 +96,11 @@ class LazyModels:
                 self._chat = self._chat or create_chat_model(self._settings)
         return self._chat
 
+    @property
+    def can_run_agents(self) -> bool:
+        """Whether a model is configured, or was passed, that agents can run on."""
+        return self._settings.chat_backend != "none" or hasattr(self._chat, "stream_turn")
+
     def agent_model(self, agent: Agent, model: str) -> "ToolChatModel":
         """Return the chat model that *agent* runs on; *model* is the one a caller asks for."""
         if self._chat is not None and hasattr(self._chat, "stream_turn"):

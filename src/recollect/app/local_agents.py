@@ -34,9 +34,15 @@ class LocalTools:
 class LocalAgents(Agents):
     """Create, copy, run, export and delete agents, and register their tools."""
 
-    def __init__(self, transport: Transport, tools: LocalTools) -> None:
+    def __init__(self, transport: Transport, tools: LocalTools, *, can_run: bool) -> None:
         super().__init__(transport)
         self._tools = tools
+        self._can_run = can_run
+
+    @property
+    def can_run(self) -> bool:
+        """Whether agents can answer: a chat model is configured, or the program passed one."""
+        return self._can_run
 
     def add_tool(
         self,

@@ -142,7 +142,7 @@ class LocalRecollect(Recollect):
         """Create, copy, run, export and delete agents, and register their tools."""
         from recollect.app.local_agents import LocalAgents
 
-        return LocalAgents(self._transport, self._tools)
+        return LocalAgents(self._transport, self._tools, can_run=self._models.can_run_agents)
 
     @cached_property
     def _tools(self) -> "LocalTools":

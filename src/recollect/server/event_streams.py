@@ -10,7 +10,7 @@ import contextlib
 import json
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -31,10 +31,20 @@ def wants_events(request_class: type[VerbRequest[Any]], accept: str) -> bool:
 
 
 def event_response(request: VerbRequest[Any], events: Iterator[Any]) -> StreamingResponse:
-    """Return a response that sends *events*."""
-    dump = request.event_adapter().dump_json
+    """Return a response that sends *events* of a verb."""
+    return stream_response(events, request.event_adapter().dump_json)
+
+
+def stream_response(
+    events: Iterator[Any],
+    dump: Callable[[Any], bytes],
+    headers: Mapping[str, str] | None = None,
+) -> StreamingResponse:
+    """Return a response that sends *events*; *dump* returns the data of one."""
     return StreamingResponse(
-        _event_bytes(events, dump), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
+        _event_bytes(events, dump),
+        media_type=EVENT_STREAM,
+        headers={"cache-control": "no-store", **(headers or {})},
     )
 
 

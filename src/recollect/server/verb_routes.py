@@ -70,7 +70,7 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
         request: Request, idempotency_key: Annotated[str | None, Header(max_length=200)] = None
     ) -> Response:
         try:
-            fields = await _body(request) if route.has_body else _query(request)
+            fields = await json_body(request) if route.has_body else _query(request)
         except ClientDisconnect:
             return Response(status_code=499)  # no client is left to read it
         for name in route.path_fields:
@@ -116,7 +116,7 @@ def _response(served: ServedStore, request: VerbRequest[Any]) -> Response:
     return Response(body, media_type=JSON)
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def json_body(request: Request) -> dict[str, Any]:
     """Return the JSON object in the body; no body is an empty one."""
     body = await request.body()
     if not body:

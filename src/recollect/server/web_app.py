@@ -27,6 +27,7 @@ from recollect.server.file_routes import file_routes
 from recollect.server.health import health_router
 from recollect.server.hook_routes import hook_router, preload_token_counter
 from recollect.server.idempotency import IdempotentResponses
+from recollect.server.letta_v1.letta_app import letta_mount
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.verb_routes import ServedStore, verb_routes
@@ -75,6 +76,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
         app.router.routes.extend(router.routes)
     app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
+    app.router.routes.append(letta_mount())
     app.include_router(hook_router(rec))
     app.state.site = make_site(rec)
     app.state.settings = settings

@@ -1,0 +1,108 @@
+"""
+The fields of a Letta agent that have no counterpart here, kept in the agent's metadata.
+
+They have the form in which an imported agent file leaves them (`service/agent_files`), so that an
+export writes them again and the runtime reads the agent's tools and rules. This file only converts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.domain.agent import Agent
+from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
+from recollect.service.agent_files.letta_roundtrip import blank_keys, blank_variables
+
+ARCHIVE = "letta_archive"  # metadata of an agent that stands for one of Letta's archives
+_HIDDEN = (LETTA, BRANCHED_FROM, MERGED, "pinned_in", ARCHIVE)
+
+# Where Letta's own export has a value although nobody gave one.
+_DEFAULTS: Mapping[str, Any] = {
+    "agent_type": "letta_v1_agent",
+    "tags": [],
+    "tool_rules": [],
+    "timezone": "UTC",
+    "source_ids": [],
+    "group_ids": [],
+    "files_agents": [],
+    "embedding_config": None,
+    "tool_exec_environment_variables": {},
+}
+
+_FILE: Mapping[str, Any] = {
+    "groups": [],
+    "files": [],
+    "sources": [],
+    "tools": [],
+    "mcp_servers": [],
+    "skills": [],
+    "metadata": {},
+}
+
+
+def record_of(agent: Agent) -> dict[str, Any]:
+    """Return Letta's fields of an agent, with defaults for those that nobody gave."""
+    return {**_DEFAULTS, **_mapping(agent.metadata, LETTA, "agent", "rest")}
+
+
+def tags_of(agent: Agent) -> list[str]:
+    """Return the tags of an agent."""
+    tags = record_of(agent)["tags"]
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+
+
+def tool_records(agent: Agent) -> list[dict[str, Any]] | None:
+    """Return the tools that an agent has, as Letta describes them; None if nobody chose them."""
+    rest = _mapping(agent.metadata, LETTA, "agent", "rest")
+    tool_ids = rest.get("tool_ids")
+    if not isinstance(tool_ids, list):
+        return None
+    tools = _mapping(agent.metadata, LETTA, "file").get("tools")
+    records = [dict(tool) for tool in tools or () if isinstance(tool, Mapping)]
+    return [record for record in records if record.get("id") in tool_ids]
+
+
+def shown_name(agent: Agent) -> str:
+    """Return the name that a Letta client gave; ours differs if another agent had it."""
+    name = _mapping(agent.metadata, LETTA, "agent", "was", "name")
+    theirs = name.get("theirs")
+    return theirs if name.get("ours") == agent.name and isinstance(theirs, str) else agent.name
+
+
+def own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that callers gave, without what this program keeps there."""
+    return {name: value for name, value in metadata.items() if name not in _HIDDEN}
+
+
+def with_record(
+    agent: Agent | None,
+    metadata: Mapping[str, Any],
+    fields: Mapping[str, Any],
+    *,
+    model: str,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    names: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """
+    Return metadata that contains Letta's *fields* besides those that *agent* has already.
+
+    *tools* replace its tools. *names* are our name and the one that a client gave, if they differ.
+    Values of variables and keys are secrets and left out.
+    """
+    former = _mapping(agent.metadata, LETTA) if agent is not None else {}
+    rest = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
+    was = _mapping(former, "agent", "was")
+    file = {**_FILE, **_mapping(former, "file")}
+    rest = {**rest, **blank_variables(fields)[0]}
+    if tools is not None:
+        rest["tool_ids"] = [tool["id"] for tool in tools]
+        file = {**file, "tools": [blank_keys(tool) for tool in tools]}
+    if names is not None:
+        was = {**was, "name": {"ours": names[0], "theirs": names[1]}}
+    carry = {**former, "agent": {"rest": rest, "was": was}, "file": file, "model": model}
+    return {**own_metadata(metadata), LETTA: carry}
+
+
+def _mapping(value: Any, *names: str) -> dict[str, Any]:
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return dict(value) if isinstance(value, Mapping) else {}
