@@ -44,7 +44,9 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
     """
 
     _memory: AgentMemory = PrivateAttr()
-    _last: tuple[str, str, list[str]] = PrivateAttr(default=("", "", []))  # text, query, visible texts
+    _last: tuple[str, str, list[str]] = PrivateAttr(
+        default=("", "", [])
+    )  # text, query, visible texts
 
     def __init__(
         self,
