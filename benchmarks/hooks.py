@@ -41,6 +41,8 @@ OUT = RESULTS / "hooks.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
 BATCH = 1_000
 WARM_UP = 5
+EVENTS = ("session-start", "prompt", "pre-tool")  # the last needs a server
+RULE = "We use pnpm in this project, never npm."
 TYPES = ("decision", "project", "task_hint", "episode", "artifact")
 # As an installer writes it: a file that imports one function and calls it.
 SCRIPT = "import sys\nfrom recollect.entry import main\nsys.exit(main())\n"
@@ -120,12 +122,18 @@ class HookRunner:
         self._outputs = outputs
 
     def run(self, how: str, prompts: Sequence[ProjectQuestion], *, bare: bool) -> None:
-        """Run both hooks for each question, after some that do not count."""
+        """Run the hooks for each question, after some that do not count."""
         for number, question in enumerate(prompts):
             transcript = str(self._db.with_name(f"{number}.jsonl"))
-            event_input = {"cwd": "/", "prompt": question.text, "transcript_path": transcript}
+            event_input = {
+                "cwd": "/",
+                "prompt": question.text,
+                "transcript_path": transcript,
+                "tool_name": "Bash",
+                "tool_input": {"command": f"npm install package-{number}"},
+            }
             counts = number >= WARM_UP
-            for event in ("session-start", "prompt"):
+            for event in EVENTS if how == "server" else EVENTS[:2]:
                 words = [str(self._script), "hook", event, "--project", question.project]
                 name = f"{event}, {how}"
                 # Of a session of its own: a beginning tells what a prompt would.
@@ -178,6 +186,9 @@ def _fill(db: Path, size: int) -> list[GeneratedSentence]:
                     for place, sentence in enumerate(some)
                 ]
             )
+        projects = sorted({sentence.project for sentence in stored if sentence.project})
+        rules = [{"content": RULE, "type": "decision", "project": name} for name in projects]
+        rec.memories.ingest_many(rules)
         rec.drain()
     return stored
 
@@ -224,7 +235,7 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
         "- Each time is that of a whole process, with the hook's own timeouts. *Answered* "
         "counts the "
         "processes with output: a prompt has one only if a memory is clearly relevant, and no hook "
-        "has one after its timeout.",
+        "has one after its timeout. The command of `pre-tool` is one that a decision forbids.",
         "- CPU is the time of the hook's own process (p50), without the server. On a busy machine "
         "use it, and compare the rest with the bare interpreter.",
         "- Modules are compiled and files in the page cache, as on a machine in use.",

@@ -241,10 +241,11 @@ def test_hooks_run_the_command_for_each_event_of_the_client(
         home / Path(file.user_paths[0].replace("{home}", ".").replace("{", ".").replace("}", ""))
     )
 
-    for event, (own, _) in file.events.items():
+    for event, hook in file.events.items():
         [entry] = value["hooks"][event]
         line = entry["hooks"][0]["command"] if file.hooks_in_groups else entry["command"]
-        assert parse_hook_command(line) == [own, "--client", client]
+        assert parse_hook_command(line) == [hook.event, "--client", client]
+        assert entry.get("matcher", "") == hook.tools
         assert Path(line.split()[0]).is_absolute()
     assert value.get("version") == (1 if client == "cursor" else None)
 

@@ -26,7 +26,10 @@ ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-FIELDS = ("session_id", "conversation_id", "cwd", "workspace_roots", "prompt", "transcript_path")
+FIELDS = (
+    *("session_id", "conversation_id", "cwd", "workspace_roots", "prompt", "transcript_path"),
+    *("tool_name", "tool_input", "error"),
+)
 
 
 @each_row(
@@ -41,6 +44,10 @@ FIELDS = ("session_id", "conversation_id", "cwd", "workspace_roots", "prompt", "
         ("beforeSubmitPrompt", "prompt"),
         ("preCompact", "pre-compact"),
         ("pre-compact", "pre-compact"),
+        ("PreToolUse", "pre-tool"),
+        ("pre-tool", "pre-tool"),
+        ("postToolUse", "post-tool"),
+        ("PostToolUseFailure", "post-tool"),
         ("Stop", "stop"),
         ("sessionEnd", "session-end"),
         ("SubagentStop", ""),
@@ -58,7 +65,8 @@ def test_any_json_is_an_event_of_sound_fields(told: dict[str, Any]) -> None:
     event = parse_event(told, client="any", kind="prompt")
 
     assert event.client in event_names.CLIENTS
-    assert all(isinstance(item, str) for item in event)
+    assert isinstance(event.arguments, dict)
+    assert all(isinstance(item, str) for item in event if item is not event.arguments)
     assert not event.cwd or event.cwd.startswith("/")
     assert len(event.session) <= 200
 
@@ -91,6 +99,9 @@ def test_responses_have_the_format_of_each_client() -> None:
         assert shown(client, "session-start") == {"hookSpecificOutput": payload}
         payload = {"hookEventName": "UserPromptSubmit", "additionalContext": "Tée"}
         assert shown(client, "prompt") == {"hookSpecificOutput": payload}
+        payload = {"hookEventName": "PreToolUse", "additionalContext": "Tée"}
+        assert shown(client, "pre-tool") == {"hookSpecificOutput": payload}  # and no decision
+    assert shown("cursor", "post-tool") == {"additional_context": "Tée"}
     assert shown("cursor", "session-start") == {"additional_context": "Tée"}
     assert shown("cursor", "prompt") == {"continue": True, "additional_context": "Tée"}
 

@@ -103,7 +103,9 @@ def test_every_resource_is_read_and_every_prompt_written(server: Any, era: str) 
             "recollect://skills/{name}",
         ]
         prompts = (await client.list_prompts()).prompts
-        assert [resource.name for resource in prompts] == ["recall", "review"]
+        assert [resource.name for resource in prompts] == [
+            *("recall", "review", "blame", "fix", "how")
+        ]
         for prompt in prompts:
             arguments = {argument.name: "deploy the site" for argument in prompt.arguments or []}
             written = await client.get_prompt(prompt.name, arguments)

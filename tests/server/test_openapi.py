@@ -67,6 +67,7 @@ OPERATIONS = """
 /api/blocks/{label}/rollback POST
 /api/blocks/{label}/share POST
 /api/briefing POST
+/api/captures/actions/advice POST
 /api/captures/actions/command GET
 /api/captures/actions/error POST
 /api/captures/actions/file GET

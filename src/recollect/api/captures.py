@@ -1,12 +1,19 @@
 """Captures, their progress, and the tool calls in captured sessions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
 from recollect.api.noun import Noun, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.domain.maintenance import Imported
-from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
+from recollect.domain.tool_call import (
+    ActionAdvice,
+    CommandHistory,
+    ErrorHistory,
+    FileHistory,
+    SessionFiles,
+)
 from recollect.wire.material_files import file_material, material_of
 from recollect.wire.requests import captures as requests
 
@@ -132,3 +139,23 @@ class Captures(Noun):
         Without *session* it is the one with tool calls that was captured last.
         """
         return self._send(requests.GetSessionFilesRequest, locals())
+
+    def advice(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        error: str = "",
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+    ) -> ActionAdvice | None:
+        """
+        Return what concerns a tool call before it is made, or None.
+
+        It is one line: a statement of the user that forbids the action or is about its file, or a
+        recorded failure of the same command with the form that worked. With *error*, what the call
+        printed, it is what helped against a similar error.
+        """
+        return self._send(requests.GetAdviceRequest, locals())

@@ -20,8 +20,9 @@ def hook(event: str, client: str | None, db: str | None, project: str | None) ->
     """
     Answer a hook of a coding agent: read its JSON, print what the memory holds.
 
-    EVENT is session-start, prompt, pre-compact, stop or session-end, or the agent's own name for
-    it. A hook never fails: if there is no answer it prints nothing, and hooks.log says why.
+    EVENT is session-start, prompt, pre-tool, post-tool, pre-compact, stop or session-end, or the
+    agent's own name for it. A hook never fails: if there is no answer it prints nothing, and
+    hooks.log says why.
     """
     options = {"--client": client, "--db": database(db), "--project": project}
     run_hook([event, *(f"{name}={value}" for name, value in options.items() if value)])

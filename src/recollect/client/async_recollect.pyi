@@ -70,7 +70,13 @@ from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, SavedSearch, WhyNot
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.domain.source import SourceWindow
-from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
+from recollect.domain.tool_call import (
+    ActionAdvice,
+    CommandHistory,
+    ErrorHistory,
+    FileHistory,
+    SessionFiles,
+)
 from recollect.wire.requests.agents import WARN_AT
 from recollect.wire.requests.archive import TOKEN_LIMIT
 from recollect.wire.requests.files import MOST_OPEN
@@ -238,6 +244,19 @@ class AsyncCaptures:
         limit: int = 10,
     ) -> SessionFiles:
         """Return the files that a session changed, and what was decided in it."""
+
+    async def advice(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        error: str = "",
+        project: Place = None,
+        repo: Place = None,
+        agent: AgentLike | None = None,
+        session: str | None = None,
+    ) -> ActionAdvice | None:
+        """Return what concerns a tool call before it is made, or None."""
 
 class AsyncInbox:
     """Review candidates that wait for a decision."""

@@ -89,3 +89,22 @@ class SessionFiles:
     session: str
     files: tuple[FileHistory, ...] = ()
     decisions: tuple[Memory, ...] = ()
+
+
+class AdviceKind(StrEnum):
+    """Why something is said about an action before it is taken."""
+
+    RULE = "rule"  # a statement of the user forbids it, or is about its file
+    COMMAND = "command"  # a statement of the user names another form of the command
+    FAILURE = "failure"  # the command failed in this form, and another form worked
+    DECLINED = "declined"  # the user declined the same command
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionAdvice:
+    """One line about an action, from one memory or one recorded call."""
+
+    kind: AdviceKind
+    text: str
+    id: str  # of the memory, or of the source of the call
+    is_reviewed: bool = True

@@ -7,12 +7,13 @@ the wrong type becomes ''; whatever depends on it is then skipped. This module o
 
 import os.path
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recollect.hooks import event_names
 
 MAX_NAME_CHARS = 200
 MAX_PATH_CHARS = 4_096
+MAX_ERROR_CHARS = 20_000
 SOURCES = ("startup", "resume", "clear", "compact")
 
 Payload = Mapping[str, object]
@@ -29,6 +30,9 @@ class HookEvent(NamedTuple):
     prompt: str = ""
     transcript_path: str = ""
     source: str = ""
+    tool: str = ""
+    arguments: Mapping[str, Any] = {}
+    error: str = ""  # of a tool that failed
 
     @property
     def project_or_cwd(self) -> str:
@@ -48,6 +52,9 @@ def parse_event(payload: Payload, *, client: str, kind: str, project: str = "") 
         prompt=_text(payload, "prompt"),
         transcript_path=_valid_path(_text(payload, "transcript_path")),
         source=source if source in SOURCES else "",
+        tool=_name(payload, "tool_name"),
+        arguments=_arguments(payload),
+        error=_text(payload, "error")[-MAX_ERROR_CHARS:],
     )
 
 
@@ -62,6 +69,13 @@ def _first_root(payload: Payload) -> str:
     roots = payload.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots else ""
     return _valid_path(first) if isinstance(first, str) else ""
+
+
+def _arguments(payload: Payload) -> Mapping[str, Any]:
+    arguments = payload.get("tool_input")
+    if isinstance(arguments, str):  # a patch, or JSON as text
+        return {"input": arguments}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _text(payload: Payload, field: str) -> str:

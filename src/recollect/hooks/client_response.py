@@ -1,9 +1,10 @@
 """
 Render the text to inject in the response format of each client.
 
-Claude Code and Codex read `additionalContext` for both events. Cursor documents
-`additional_context` only for the start of a session; its client also reads it before a prompt, and
-older versions ignore it. `continue` is sent so that Cursor cannot mistake the response for a block.
+Claude Code and Codex read `additionalContext` for all events. Cursor documents `additional_context`
+for the start of a session and after a tool; its client also reads it before a prompt, and older
+versions ignore it. `continue` is sent so that Cursor cannot mistake the response for a block. No
+response decides whether a tool may run.
 """
 
 import json
@@ -12,7 +13,12 @@ from recollect.hooks import event_names
 from recollect.hooks.client_events import HookEvent
 
 MAX_CHARS = 10_000  # limit of Claude Code, and of Cursor before it moves the text into a file
-_EVENT_NAMES = {event_names.SESSION_START: "SessionStart", event_names.PROMPT: "UserPromptSubmit"}
+_EVENT_NAMES = {
+    event_names.SESSION_START: "SessionStart",
+    event_names.PROMPT: "UserPromptSubmit",
+    event_names.PRE_TOOL: "PreToolUse",
+    event_names.POST_TOOL: "PostToolUseFailure",
+}
 
 
 def render_response(event: HookEvent, text: str) -> bytes:
@@ -27,6 +33,6 @@ def _response_body(event: HookEvent, text: str) -> dict[str, object]:
     if event.client != event_names.CURSOR:
         output = {"hookEventName": _EVENT_NAMES[event.kind], "additionalContext": text}
         return {"hookSpecificOutput": output}
-    if event.kind == event_names.SESSION_START:
+    if event.kind in (event_names.SESSION_START, event_names.POST_TOOL):
         return {"additional_context": text}
     return {"continue": True, "additional_context": text}

@@ -7,11 +7,14 @@ event contains.
 
 SESSION_START = "session-start"
 PROMPT = "prompt"
+PRE_TOOL = "pre-tool"
+POST_TOOL = "post-tool"
 PRE_COMPACT = "pre-compact"
 STOP = "stop"
 SESSION_END = "session-end"
 
-RECALL_EVENTS = (SESSION_START, PROMPT)  # the client waits for text to inject
+TOOL_EVENTS = (PRE_TOOL, POST_TOOL)
+RECALL_EVENTS = (SESSION_START, PROMPT, *TOOL_EVENTS)  # the client waits for text to inject
 CAPTURE_EVENTS = (PRE_COMPACT, STOP, SESSION_END)  # the transcript may have to be captured
 
 CLAUDE_CODE = "claude-code"
@@ -25,6 +28,11 @@ _EVENTS = {
     "prompt": PROMPT,
     "userpromptsubmit": PROMPT,
     "beforesubmitprompt": PROMPT,
+    "pretool": PRE_TOOL,
+    "pretooluse": PRE_TOOL,
+    "posttool": POST_TOOL,
+    "posttooluse": POST_TOOL,
+    "posttoolusefailure": POST_TOOL,
     "precompact": PRE_COMPACT,
     "stop": STOP,
     "sessionend": SESSION_END,

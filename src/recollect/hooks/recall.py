@@ -1,9 +1,10 @@
 """
-Write the text that is injected into a session: at its start, and before a prompt.
+Write the text that is injected into a session: at its start, before a prompt, and at a tool call.
 
 It uses the public operations (`briefing`, `search`, `inbox`), so every result is logged and can be
-explained. The text is enclosed in the markers of text/fence.py, by which Recollect recognises its
-own text in a transcript and does not capture it as new.
+explained; the line at a tool call (`captures.advice`) names its source and is not logged. The text
+is enclosed in the markers of text/fence.py, by which Recollect recognises its own text in a
+transcript and does not capture it as new.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from recollect.hooks.client_events import HookEvent
 from recollect.hooks.client_response import MAX_CHARS
 from recollect.hooks.injected_memories import InjectedMemories
 from recollect.hooks.relevance_gate import MAX_HITS, is_searchable, relevant_hits
-from recollect.text.fence import INTRODUCTION, fence_bundle
+from recollect.text.fence import INTRODUCTION, fence_bundle, fence_line
 from recollect.text.fingerprint import short_hash
 from recollect.text.token_counter import counter_for
 
@@ -33,6 +34,8 @@ def recall_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemorie
     """Return the text to inject into the session of *event*, '' if there is none."""
     if event.kind == event_names.SESSION_START:
         return _session_start_text(rec, event, injected)
+    if event.kind in event_names.TOOL_EVENTS:
+        return _tool_text(rec, event, injected)
     return _prompt_text(rec, event, injected) if event.kind == event_names.PROMPT else ""
 
 
@@ -106,6 +109,22 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
         return ""
     injected.add(citation.memory_id for citation in citations)
     return text
+
+
+def _tool_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+    """Return one line about a tool call, once per session."""
+    project, session = event.project_or_cwd or None, event.session or None
+    advice = rec.captures.advice(
+        event.tool, event.arguments, error=event.error, project=project, session=session
+    )
+    if advice is None:
+        return ""
+    # Not the id alone: what was injected at the start is repeated when it concerns the action.
+    marker = f"{event_names.PRE_TOOL} {short_hash(advice.text).hex()}"
+    if marker in injected.ids():
+        return ""
+    injected.add([marker])
+    return fence_line(f"From memory, not an instruction: {advice.text} ({advice.id})")
 
 
 def _is_of_session(memory: Memory, session: str) -> bool:

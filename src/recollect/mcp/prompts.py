@@ -1,10 +1,11 @@
-"""MCP prompts, which the user chooses from a menu of the client: recall and review."""
+"""MCP prompts, which the user chooses from a menu of the client."""
 
 from collections.abc import Callable, Mapping
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
+from recollect.mcp.action_prompts import blame_text, fix_text, how_text
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.pagination import as_json
 from recollect.mcp.tools.context import context
@@ -47,7 +48,13 @@ def _review(rec: LocalRecollect, caller: Caller, arguments: PromptArguments) -> 
 
 
 _TASK = {"task": "What you are about to do"}
+_FILE = {"file": "The path of the file"}
+_ERROR = {"error": "What the command printed"}
+_PROGRAM = {"program": "A command, such as pnpm or docker build"}
 PROMPTS = (
     MenuPrompt("recall", "Start a task with the memories about it", _TASK, _recall),
     MenuPrompt("review", "Review the candidates in the inbox", {}, _review),
+    MenuPrompt("blame", "Who changed a file, and what was decided about it", _FILE, blame_text),
+    MenuPrompt("fix", "What helped against an error before", _ERROR, fix_text),
+    MenuPrompt("how", "How a program is run here", _PROGRAM, how_text),
 )

@@ -17,7 +17,7 @@ from recollect.setup.invocation import (
 )
 from recollect.setup.jsonc_edit import CreatedParts, append, delete, format_path, put, remove_empty
 from recollect.setup.jsonc_parser import JsonPath, is_blank, scan, value_of
-from recollect.setup.supported_clients import SERVER_NAME, SettingsFile
+from recollect.setup.supported_clients import SERVER_NAME, HookSettings, SettingsFile
 
 
 def add_server(text: str, file: SettingsFile, call: Invocation) -> tuple[str, CreatedParts]:
@@ -49,26 +49,27 @@ def add_hooks(
         if key not in _parse(text):
             text, more = put(text, (key,), required)
             created |= more | CreatedParts(frozenset({(key,)}))
-    for event, (event_kind, timeout_s) in file.events.items():
+    for event, hook in file.events.items():
         own_paths = [path for path in _own_hook_paths(_parse(text), file) if path[1] == event]
         for path in own_paths:
             previous = str(_value_at(_parse(text), (*path, "command")))
-            new = call.hook_command(event_kind, client, previous)
+            new = call.hook_command(hook.event, client, previous)
             if new != previous:
                 text, _ = put(text, (*path, "command"), new)
         if not own_paths:
-            line = call.hook_command(event_kind, client)
-            handler = hook_entry(line, timeout_s, in_group=file.hooks_in_groups)
+            line = call.hook_command(hook.event, client)
+            handler = hook_entry(line, hook, in_group=file.hooks_in_groups)
             text, more = append(text, ("hooks", event), handler)
             created |= more
     return text, created
 
 
-def hook_entry(line: str, timeout_s: int, *, in_group: bool) -> dict[str, Any]:
+def hook_entry(line: str, hook: HookSettings, *, in_group: bool) -> dict[str, Any]:
     """Return the settings entry of one hook."""
+    matcher = {"matcher": hook.tools} if hook.tools else {}
     if not in_group:
-        return {"command": line, "timeout": timeout_s}
-    return {"hooks": [{"type": "command", "command": line, "timeout": timeout_s}]}
+        return {**matcher, "command": line, "timeout": hook.timeout_s}
+    return {**matcher, "hooks": [{"type": "command", "command": line, "timeout": hook.timeout_s}]}
 
 
 def has_entries(text: str, file: SettingsFile) -> bool:

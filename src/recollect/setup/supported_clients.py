@@ -7,15 +7,23 @@ test compares the plugin's hooks (`plugin/hooks/hooks.json`) with this table.
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from recollect.lazy_dataclass import dataclass
 from recollect.setup.invocation import EntryShape
 
 SERVER_NAME = "recollect"  # the name of the MCP server in every client
 
-# event name of the client: (our event name, timeout in seconds)
-HookEvents = Mapping[str, tuple[str, int]]
+
+class HookSettings(NamedTuple):
+    """The hook of one event: our name of the event, the timeout, and the tools it is run for."""
+
+    event: str
+    timeout_s: int
+    tools: str = ""  # a regular expression; '': the event is not about tools, or about all
+
+
+HookEvents = Mapping[str, HookSettings]  # by the event name of the client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,21 +56,34 @@ class SupportedClient:
 
 
 _SESSION = {
-    "SessionStart": ("session-start", 10),
-    "UserPromptSubmit": ("prompt", 10),
-    "PreCompact": ("pre-compact", 10),
+    "SessionStart": HookSettings("session-start", 10),
+    "UserPromptSubmit": HookSettings("prompt", 10),
+    "PreCompact": HookSettings("pre-compact", 10),
 }
 
-CLAUDE_CODE_EVENTS: HookEvents = {**_SESSION, "SessionEnd": ("session-end", 10)}
+# The tools that run a command or change a file; others would only start a process.
+CLAUDE_CODE_EVENTS: HookEvents = {
+    **_SESSION,
+    "PreToolUse": HookSettings("pre-tool", 5, "Bash|Edit|MultiEdit|Write|NotebookEdit"),
+    "PostToolUseFailure": HookSettings("post-tool", 5, "Bash"),
+    "SessionEnd": HookSettings("session-end", 10),
+}
 # Codex has SessionEnd since 0.145, and warns about a timeout of more than three seconds.
-CODEX_EVENTS: HookEvents = {**_SESSION, "Stop": ("stop", 10), "SessionEnd": ("session-end", 3)}
-# Cursor does not run sessionEnd when the window closes; it runs stop after every answer.
+CODEX_EVENTS: HookEvents = {
+    **_SESSION,
+    "PreToolUse": HookSettings("pre-tool", 3, "Bash|apply_patch"),
+    "Stop": HookSettings("stop", 10),
+    "SessionEnd": HookSettings("session-end", 3),
+}
+# Cursor does not run sessionEnd when the window closes; it runs stop after every answer. It takes
+# text for the model after a tool, not before one.
 CURSOR_EVENTS: HookEvents = {
-    "sessionStart": ("session-start", 10),
-    "beforeSubmitPrompt": ("prompt", 10),
-    "preCompact": ("pre-compact", 10),
-    "stop": ("stop", 10),
-    "sessionEnd": ("session-end", 10),
+    "sessionStart": HookSettings("session-start", 10),
+    "beforeSubmitPrompt": HookSettings("prompt", 10),
+    "postToolUse": HookSettings("post-tool", 5, "Shell|Write"),
+    "preCompact": HookSettings("pre-compact", 10),
+    "stop": HookSettings("stop", 10),
+    "sessionEnd": HookSettings("session-end", 10),
 }
 
 

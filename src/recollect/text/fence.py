@@ -26,6 +26,11 @@ def fence_text(text: str) -> str:
     return f'<memory fingerprint="{fingerprint:016}">\n{text}\n{CLOSING_TAG}'
 
 
+def fence_line(line: str) -> str:
+    """Return one line between the fence's tags, still as one line."""
+    return fence_text(escape_fence_tags(line)).replace("\n", "")
+
+
 FENCE_OVERHEAD = f"{fence_text('')}{SEPARATOR}" * 2  # added to a bundle; counts as tokens
 
 

@@ -39,8 +39,13 @@ def is_inspection(command: str) -> bool:
     """Return whether *command* only reads, and so is not a step."""
     if _OUTPUT_REDIRECT.search(command):
         return False
-    pieces = [piece for piece in _SEPARATOR.sub("\0", command).split("\0") if piece.strip()]
-    return all(_is_inspection_piece(piece) for piece in pieces)
+    return all(_is_inspection_piece(piece) for piece in command_pieces(command))
+
+
+def command_pieces(command: str) -> list[str]:
+    """Return the parts of a command line that are joined by `&&`, `|`, `;` or a line break."""
+    pieces = (piece.strip() for piece in _SEPARATOR.sub("\0", command).split("\0"))
+    return [piece for piece in pieces if piece]
 
 
 def is_same_task(left: str, right: str) -> bool:
@@ -62,6 +67,37 @@ def command_words(command: str) -> frozenset[str]:
 def program_name(command: str) -> str:
     """Return the program that *command* runs, or '' if there is none."""
     return _main_words(command).partition(" ")[0]
+
+
+def repeats_failed_form(command: str, failed: str, worked: str) -> bool:
+    """
+    Return whether *command* is run like *failed*, without what made *worked* work.
+
+    It runs the same program with the same words, apart from paths and options, and it has none of
+    the words by which *worked* differs.
+    """
+    if not _main_words(command) or _main_words(command) != _main_words(failed):
+        return False
+    words, failed_words = _all_words(command), _all_words(failed)
+    names = {word for word in failed_words if not word.startswith("-") and not _is_path(word)}
+    return names <= words and not (_all_words(worked) - failed_words) & words
+
+
+def runs_program_of(command: str, other: str) -> bool:
+    """Return whether *other* runs the program of *command*, by itself or by another program."""
+    program = program_name(command)
+    return bool(program) and program in _all_words(other)
+
+
+def has_words_of(command: str, other: str) -> bool:
+    """Return whether *command* has all words of *other*."""
+    return _all_words(other) <= _all_words(command)
+
+
+def subcommand(command: str) -> str:
+    """Return the first word after the program that is not an option, or ''."""
+    words = [word for word in _main_piece(command).split()[1:] if not word.startswith("-")]
+    return words[0] if words else ""
 
 
 def shell_commands_in(text: str) -> list[str]:
@@ -106,8 +142,7 @@ def _is_inspection_piece(piece: str) -> bool:
 
 def _main_piece(command: str) -> str:
     """Return the first part of a command line that is not `cd`."""
-    pieces = [piece.strip() for piece in _SEPARATOR.sub("\0", command).split("\0")]
-    pieces = [_BEFORE_PROGRAM.sub("", piece) for piece in pieces if piece]
+    pieces = [_BEFORE_PROGRAM.sub("", piece) for piece in command_pieces(command)]
     return next((piece for piece in pieces if not piece.startswith("cd ")), "")
 
 
@@ -120,6 +155,17 @@ def _main_words(command: str) -> str:
         return ""
     program = words[0].rpartition("/")[2]
     return " ".join([program, *words[1:2]]) if program in _SUBCOMMAND_PROGRAMS else program
+
+
+def _all_words(command: str) -> frozenset[str]:
+    words = _main_piece(command).split()
+    return frozenset(
+        word.rpartition("/")[2] if place == 0 else word for place, word in enumerate(words)
+    )
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or "." in word
 
 
 def _arguments(command: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Handlers of the requests for captures and their progress."""
 
-from recollect.service import action_history, assistant_memories, capture
+from recollect.service import action_advice, action_history, assistant_memories, capture
 from recollect.service.handlers.handler_table import Handlers
 from recollect.wire.requests import captures as requests
 
@@ -13,4 +13,5 @@ HANDLERS: Handlers = {
     requests.GetErrorHistoryRequest: action_history.error_history,
     requests.GetCommandHistoryRequest: action_history.command_history,
     requests.GetSessionFilesRequest: action_history.session_files,
+    requests.GetAdviceRequest: action_advice.advice,
 }

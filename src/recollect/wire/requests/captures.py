@@ -2,11 +2,18 @@
 
 from recollect.domain.capture_event import CaptureMode, Event
 from recollect.domain.maintenance import Imported
-from recollect.domain.tool_call import CommandHistory, ErrorHistory, FileHistory, SessionFiles
+from recollect.domain.tool_call import (
+    ActionAdvice,
+    CommandHistory,
+    ErrorHistory,
+    FileHistory,
+    SessionFiles,
+)
 from recollect.wire.fields import (
     CaptureModeName,
     Content,
     Id,
+    Json,
     JsonList,
     Limit,
     Name,
@@ -79,3 +86,13 @@ class GetSessionFilesRequest(
     ActionHistoryFields, VerbRequest[SessionFiles], route="GET /captures/actions/session"
 ):
     """Return the files that a session changed, and what was decided in it."""
+
+
+class GetAdviceRequest(
+    PlaceFields, VerbRequest[ActionAdvice | None], route="POST /captures/actions/advice"
+):
+    """Return the decision or the recorded failure that concerns a tool call, if there is one."""
+
+    tool: Name
+    arguments: Json = option({}, "The arguments of the call, as an object.")
+    error: Content = option("", "What the call printed, if it was made and failed.")
