@@ -14,7 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from recollect.client.circuit_breaker import CircuitBreaker
+from recollect.client.intercept import aws_signature
 from recollect.client.intercept import model_call as calls
+from recollect.client.intercept.other_services import other_service
 from recollect.client.intercept.tee import ChunkListener, tee_stream
 from recollect.client.intercept.visible_texts import visible_texts
 from recollect.client.outbox import Outbox
@@ -65,6 +67,8 @@ class LearningSession:
         on_close: Callable[[], None],
     ) -> None:
         self._left = False
+        self._has_recognised_call = False
+        self._other_services: dict[str, None] = {}  # that were called, in order
         self._pid = os.getpid()
         self.outer = outer
         self._options = options
@@ -111,8 +115,21 @@ class LearningSession:
         """Return *request* as a call to a language model, or None if it is something else."""
         if self._is_available:
             with self._suppress_errors():
-                return calls.parse_model_request(request)
+                model_request = calls.parse_model_request(request)
+                self._count_call(request, is_recognised=model_request is not None)
+                return model_request
         return None
+
+    def _count_call(self, request: Any, *, is_recognised: bool) -> None:
+        if is_recognised:
+            self._has_recognised_call = True
+        elif request.method == "POST" and (service := other_service(request.url.path)):
+            self.note_other_service(service)
+
+    def note_other_service(self, service: str) -> None:
+        """Remember that the block called a service whose calls are not recorded."""
+        with self._lock:
+            self._other_services[service] = None
 
     def inject_memory(self, model_request: calls.ModelRequest, request: Any) -> Any:
         """Return *request* with relevant memory added to its body."""
@@ -121,8 +138,19 @@ class LearningSession:
         with self._suppress_errors():
             query = model_request.dialect.last_user_text(model_request.body)
             text = self._recall.memory_text(query, visible_texts(model_request.body))
-            return calls.with_body(request, model_request.with_memory(text)) if text else request
+            return self._with_memory(model_request, request, text) if text else request
         return request
+
+    def _with_memory(self, model_request: calls.ModelRequest, request: Any, text: str) -> Any:
+        """Return a new request with memory; the given one if its signature would be wrong."""
+        changed = calls.with_body(request, model_request.with_memory(text))
+        if aws_signature.is_signed(request) and not aws_signature.sign_again(changed):
+            self.warn(
+                "a call is signed for AWS with credentials that are not known here, so memory "
+                "cannot be added to it; such calls are only recorded"
+            )
+            return request
+        return changed
 
     def tap_response(
         self, model_request: calls.ModelRequest, http: ModuleType, response: Any
@@ -147,6 +175,12 @@ class LearningSession:
             unfinished = list(self._open_responses)
         for recorder in unfinished:
             recorder.finish()  # the part that was read is stored
+        if self._other_services and not self._has_recognised_call:
+            names = ", ".join(self._other_services)
+            self.warn(
+                f"no call of this block was recorded: it called {names}, which learning() does not "
+                "support; use `context_for` and `conversations.append` around these calls"
+            )
         if self._recall is not None:
             self._recall.close()
         self._outbox.close(self._options.flush_s)

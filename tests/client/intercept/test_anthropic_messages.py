@@ -72,6 +72,7 @@ def test_the_question_is_the_last_thing_a_user_said_in_words(
         ({}, MEMORY),
         ({"system": None}, MEMORY),
         ({"system": ""}, MEMORY),
+        ({"thread": {"type": "create"}}, MEMORY),
         ({"system": "Be short."}, f"Be short.\n\n{MEMORY}"),
         ({"system": []}, [text(MEMORY)]),
         ({"system": [CACHED, text("So.")]}, [CACHED, text("So."), text(MEMORY)]),
@@ -90,7 +91,6 @@ def test_memory_stands_at_the_end_of_the_system_prompt(given: Json, system: obje
         ({"system": 7}, MEMORY),
         ({"system": {"type": "text"}}, MEMORY),
         ({"system": [CACHED]}, "  "),
-        ({"thread": {"type": "create"}}, MEMORY),
         ({"thread": {"type": "continue", "previous_message_id": "m"}, "system": "So."}, MEMORY),
     ],
 )

@@ -29,8 +29,8 @@ def last_user_text(body: object) -> str:
 def add_memory(body: object, text: str) -> Json:
     """Return the body with memory at the end of `system`, so that a cached prefix stays valid."""
     request = dict(body) if fields.is_record(body) else {}
-    if not text.strip() or request.get("thread"):
-        return request  # the server refuses a thread whose turns differ in `system`
+    if not text.strip() or _continues_thread(request):
+        return request
     system = request.get("system")
     match system:
         case None | "":
@@ -41,6 +41,12 @@ def add_memory(body: object, text: str) -> Json:
             return {**request, "system": [*system, {"type": "text", "text": text}]}
         case _:
             return request
+
+
+def _continues_thread(request: fields.JsonRecord) -> bool:
+    """Return whether the server takes `system`, with memory in it, from the first turn."""
+    thread = fields.record_at(request, "thread")
+    return bool(thread) and thread.get("type") != "create"
 
 
 def new_messages(body: object) -> list[CapturedMessage]:

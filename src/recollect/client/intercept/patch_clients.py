@@ -24,11 +24,14 @@ from typing import Any
 import httpx2
 
 from recollect.client.current_session import bind_session, current_session, inherited_by, no_session
+from recollect.client.intercept import aws_signature, import_watcher
 from recollect.client.run_blocking import run_blocking
 
 Method = Callable[..., Any]
 
-_lock = threading.Lock()
+_BEDROCK_OPERATIONS = ("Converse", "ConverseStream", "InvokeModel", "InvokeModelWithResponseStream")
+
+_lock = threading.RLock()
 _sessions = 0
 _patches: list[tuple[type, str, Method, Method]] = []  # class, name, original, replacement
 
@@ -44,6 +47,8 @@ def install() -> None:
                 _patch(http.AsyncClient, "send", _wrap_async_send(http))
             _patch(threading.Thread, "start", _wrap_start)
             _patch(ThreadPoolExecutor, "submit", _wrap_submit)
+            import_watcher.after_import("botocore.auth", _patch_signer)
+            import_watcher.after_import("botocore.client", _patch_api_calls)
 
 
 def uninstall() -> None:
@@ -53,6 +58,8 @@ def uninstall() -> None:
         _sessions -= 1
         if _sessions:
             return
+        import_watcher.stop_watching()
+        aws_signature.forget_credentials()
         while _patches:
             owner, name, original, replacement = _patches.pop()
             if owner.__dict__.get(name) is replacement:  # else another package patched it since
@@ -62,7 +69,7 @@ def uninstall() -> None:
 def _reset_lock() -> None:
     """Replace the lock in a forked process: a thread of the parent may have held it."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -75,6 +82,33 @@ def _http_libraries() -> list[ModuleType]:
     if "httpx" in sys.modules or importlib.util.find_spec("httpx") is not None:
         libraries.append(importlib.import_module("httpx"))
     return libraries
+
+
+def _patch_signer(module: ModuleType) -> None:
+    """Learn with which credentials requests are signed for AWS."""
+    _patch_while_open(module.SigV4Auth, "add_auth", aws_signature.remember_credentials)
+
+
+def _patch_api_calls(module: ModuleType) -> None:
+    """Notice calls that boto3 makes: they do not go through HTTPX."""
+    _patch_while_open(module.BaseClient, "_make_api_call", _wrap_api_call)
+
+
+def _wrap_api_call(original: Method) -> Method:
+    def make_api_call(self: Any, operation_name: str, api_params: Any) -> Any:
+        session = current_session()
+        if session and operation_name in _BEDROCK_OPERATIONS:
+            session.note_other_service("Bedrock")
+        return original(self, operation_name, api_params)
+
+    return _copy_metadata(original, make_api_call)
+
+
+def _patch_while_open(owner: type, name: str, wrap: Callable[[Method], Method]) -> None:
+    """Patch a class that is loaded while a session is open, unless the last one has just ended."""
+    with _lock:
+        if _sessions:
+            _patch(owner, name, wrap)
 
 
 def _patch(owner: type, name: str, wrap: Callable[[Method], Method]) -> None:
