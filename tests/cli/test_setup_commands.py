@@ -278,7 +278,8 @@ def test_a_table_of_ours_with_an_old_path_is_brought_up_to_date(home: Path, run:
     path = write_settings(home, "codex")[".codex/config.toml"]
     successful_output(run("codex", "--yes"))
     text = re.sub(r'command = ".*recollect"', 'command = "/old/recollect"', path.read_text())
-    path.write_text(text.replace('args = ["mcp"]', 'args = ["mcp", "--trust"]'), encoding="utf-8")
+    own = text.replace('"mcp", "--agent", "codex"]', '"mcp", "--trust"]')
+    path.write_text(own, encoding="utf-8")
 
     successful_output(run("codex", "--yes"))
 
@@ -500,4 +501,5 @@ def test_without_a_script_no_file_of_the_project_stands_in_for_a_module(
         re.sub(r"^#.*\n", "", successful_output(run("cursor", "--print", "--no-hooks")))
     )
 
-    assert entry["mcpServers"]["recollect"]["args"] == ["-P", "-m", "recollect", "mcp"]
+    args = entry["mcpServers"]["recollect"]["args"]
+    assert args == ["-P", "-m", "recollect", "mcp", "--agent", "cursor"]

@@ -95,7 +95,8 @@ def test_odd_text_is_taken_as_text(tmp_path: Path, odd: str) -> None:
         result = call_values(server, "remember", content=f"odd {odd}")
 
         assert call_values(server, "explain", id=result["id"])["text"]
-        assert call_values(server, "search", query=odd)["hits"] == []
+        hits = call_values(server, "search", query=odd)["hits"]
+        assert {hit["id"] for hit in hits} <= {result["id"]}  # what it stored itself, or nothing
         call_values(server, "context", task=odd)
 
 

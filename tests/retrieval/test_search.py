@@ -119,7 +119,8 @@ def test_of_two_facts_that_differ_only_in_value_the_newer_comes_first(
 
         assert [ids[hit.memory.id] for hit in now] == ["new", "old"]
         assert [ids[hit.memory.id] for hit in past] == ["old", "new"]
-        assert now[0].score < now[1].score  # put first by time, not by score
+        assert now[0].parts.relevance < now[1].parts.relevance  # put first by time
+        assert now[0].score > now[1].score  # the scores are those of the places
 
 
 def test_an_unrelated_question_returns_nothing(rec: LocalRecollect) -> None:

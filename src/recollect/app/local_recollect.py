@@ -6,7 +6,7 @@ This is the only place that knows which store, which models and which transport 
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +67,7 @@ class LocalRecollect(Recollect):
         embedder: "Embedder | None" = None,
         chat: "ChatModel | None" = None,
         readable_folders: Sequence[Path] | None = None,
+        find_server: "Callable[[], Transport | None] | None" = None,
     ) -> None:
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -99,7 +100,12 @@ class LocalRecollect(Recollect):
             cross_project=settings.cross_project,
             readable_folders=None if readable_folders is None else tuple(readable_folders),
         )
-        super().__init__(LocalTransport(self._services, self._close, lambda: self._runtime))
+        transport: Transport = LocalTransport(self._services, self._close, lambda: self._runtime)
+        if find_server is not None:
+            from recollect.app.server_first_transport import ServerFirstTransport
+
+            transport = ServerFirstTransport(transport, find_server)
+        super().__init__(transport)
 
     @property
     def path(self) -> Path:

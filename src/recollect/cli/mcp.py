@@ -4,12 +4,14 @@ import logging
 import os
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.output import database, errors_in_one_line
+from recollect.cli.store_server import StoreServer
 from recollect.config import load_settings
 from recollect.mcp.caller_scope import Caller
 from recollect.mcp.early_answers import answer_early, take_pipes
@@ -46,7 +48,13 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     # the process, not the read.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
-    with errors_in_one_line(), LocalRecollect(load_settings(db=database(db))) as rec:
+    settings = load_settings(db=database(db))
+    server = StoreServer(settings.db_path, token=settings.token or "")
+    with (
+        errors_in_one_line(),
+        closing(server),
+        LocalRecollect(settings, find_server=server.transport) as rec,
+    ):
         rec.engine.viewer(**caller.read_scope)  # refuses an invalid project or agent now
         start_folder = None if project is not None else _current_folder()
         early = answer_early(take_pipes(), profile) if os.name == "posix" else None

@@ -19,11 +19,6 @@ from recollect.text.fingerprint import sha256_hex
 
 STATELESS_SINCE = "2026-07-28"
 CONFIRM_FIELD = "confirm"
-FORM: dict[str, Any] = {
-    "type": "object",
-    "properties": {CONFIRM_FIELD: {"type": "boolean", "title": "Yes, do it", "default": True}},
-    "required": [CONFIRM_FIELD],
-}
 
 RequestContext = ServerRequestContext[Any, Any]
 
@@ -38,26 +33,37 @@ class Confirmation(Enum):
 
 
 async def request_confirmation(
-    ctx: RequestContext, params: types.CallToolRequestParams, question: str
+    ctx: RequestContext,
+    params: types.CallToolRequestParams,
+    question: str,
+    *,
+    is_yes_by_default: bool,
 ) -> Confirmation | types.InputRequiredResult:
     """Return the user's answer, or the result that makes the client ask."""
     if not _supports_forms(ctx):
         return Confirmation.UNAVAILABLE
     if not is_version_at_least(ctx.protocol_version, STATELESS_SINCE):
-        return await _elicit(ctx, question)
+        return await _elicit(ctx, question, confirmation_form(is_yes_by_default))
     answer = (params.input_responses or {}).get(CONFIRM_FIELD)
     state = sha256_hex(question)
     if isinstance(answer, types.ElicitResult) and params.request_state == state:
         return _parse_result(answer)
-    form = types.ElicitRequestFormParams(message=question, requested_schema=FORM)
+    schema = confirmation_form(is_yes_by_default)
+    form = types.ElicitRequestFormParams(message=question, requested_schema=schema)
     return types.InputRequiredResult(
         input_requests={CONFIRM_FIELD: types.ElicitRequest(params=form)}, request_state=state
     )
 
 
-async def _elicit(ctx: RequestContext, question: str) -> Confirmation:
+def confirmation_form(is_yes_by_default: bool) -> dict[str, Any]:
+    """Return the form of a question with its default answer."""
+    choice = {"type": "boolean", "title": "Yes, do it", "default": is_yes_by_default}
+    return {"type": "object", "properties": {CONFIRM_FIELD: choice}, "required": [CONFIRM_FIELD]}
+
+
+async def _elicit(ctx: RequestContext, question: str, form: dict[str, Any]) -> Confirmation:
     try:
-        answer = await ctx.session.elicit_form(question, FORM, related_request_id=ctx.request_id)
+        answer = await ctx.session.elicit_form(question, form, related_request_id=ctx.request_id)
     except MCPError:
         return Confirmation.UNAVAILABLE  # it announced support but failed to ask
     return _parse_result(answer)

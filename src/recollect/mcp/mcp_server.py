@@ -117,7 +117,9 @@ class _McpHandlers:
         if isinstance(outcome, ToolResult):
             return _success_result(outcome)
         if not caller.trusted:
-            answer = await request_confirmation(ctx, params, outcome.question)
+            answer = await request_confirmation(
+                ctx, params, outcome.question, is_yes_by_default=outcome.is_yes_by_default
+            )
             if isinstance(answer, types.InputRequiredResult):
                 return answer
             if answer is not Confirmation.CONFIRMED:

@@ -1,12 +1,13 @@
 """MCP resources: blocks, memories and skills, each readable at a URI."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote, unquote
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.block import authorship_note
-from recollect.errors import NotFound
+from recollect.domain.skill import Skill
+from recollect.errors import NotFound, RequestRefused
 from recollect.lazy_dataclass import dataclass
 from recollect.mcp.caller_scope import Caller, get_visible_memory, visible_blocks
 from recollect.mcp.pagination import one_line
@@ -38,14 +39,15 @@ class ResourceContent:
 
 
 def list_resources(rec: LocalRecollect, caller: Caller) -> list[ListedResource]:
-    """Return every block and skill that *caller* sees. Memories are not listed."""
+    """Return every block with a text and every skill that *caller* sees, but no memories."""
     blocks = [
         _list_entry("blocks", block.label, block.description, "text/plain")
         for block in visible_blocks(rec, caller)
+        if block.value
     ]
     skills = [
         _list_entry("skills", skill.name, skill.description, "text/markdown")
-        for skill in rec.skills.list(project=caller.project).skills
+        for skill in _skills(rec, caller)
     ]
     return [*blocks, *sorted(skills, key=lambda resource: resource.name)]
 
@@ -58,6 +60,14 @@ def read_resource(rec: LocalRecollect, caller: Caller, uri: str) -> ResourceCont
         templates = ", ".join(SCHEME + template for template in TEMPLATES)
         raise NotFound(f"there is no resource {uri[:200]!r}; valid URIs are {templates}")
     return reader(rec, caller, unquote(name))
+
+
+def _skills(rec: LocalRecollect, caller: Caller) -> Sequence[Skill]:
+    """Return the skills of the caller's project; the others if its folder may not be read."""
+    try:
+        return rec.skills.list(project=caller.project).skills
+    except RequestRefused:  # over HTTP; its message would reveal the folder of the project
+        return rec.skills.list().skills
 
 
 def _read_block(rec: LocalRecollect, caller: Caller, label: str) -> ResourceContent:
@@ -90,7 +100,7 @@ def _read_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Resourc
 
 
 def _read_skill(rec: LocalRecollect, caller: Caller, name: str) -> ResourceContent:
-    for skill in rec.skills.list(project=caller.project).skills:
+    for skill in _skills(rec, caller):
         if skill.name == name:
             return ResourceContent(skill.content, "text/markdown")
     raise NotFound(f"there is no skill {name[:80]!r} here")

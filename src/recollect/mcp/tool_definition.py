@@ -46,6 +46,7 @@ class ConfirmationRequest:
     on_confirm: Callable[[], ToolResult]
     alternative: str = ""  # what the agent should do if the user cannot be asked
     propose: Callable[[], ToolResult] | None = None  # what is done instead in that case
+    is_yes_by_default: bool = True  # False: the user must choose yes
 
 
 ToolOutcome = ToolResult | ConfirmationRequest

@@ -6,7 +6,7 @@ likely true. Two memories among the best conflict if a link says so, if both are
 that share words with the query and say different things about the same names, or if they have
 words in common and the newer one has another value of the same kind ("swimming is on Mondays") or
 announces a change ("Polars for features is gone"). Conflicting memories keep the places they have,
-but are sorted newest first within them.
+and the scores of these places, but are sorted newest first within them.
 
 What a link says is newer than one of the best is shown with it, although its own words match less:
 "it's called Bora now" shares nothing with "what is the working title?". A query about the past is
@@ -95,7 +95,7 @@ def prefer_newer(
         grouped.update(group)
         newest_first = sorted((ranked[member] for member in group), key=_recency_key, reverse=True)
         for position, memory in zip(group, newest_first, strict=True):
-            reordered[position] = memory
+            reordered[position] = replace(memory, score=ranked[position].score)
     return reordered
 
 

@@ -75,7 +75,8 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     # `include_router` would build every route again for this application, which takes 0.2 s.
     for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
         app.router.routes.extend(router.routes)
-    app.router.routes.append(Route(ENDPOINT_PATH, mcp, include_in_schema=False))
+    for path in (ENDPOINT_PATH, f"{ENDPOINT_PATH}/"):  # some clients follow no redirect
+        app.router.routes.append(Route(path, mcp, include_in_schema=False))
     app.router.routes.append(letta_mount())
     app.include_router(hook_router(rec))
     app.state.site = make_site(rec)

@@ -30,9 +30,17 @@ class Invocation:
     db: str | None = None
     is_windows: bool = False
 
-    def server_command(self, previous: Sequence[str] | None = None) -> list[str]:
-        """Return the command of the MCP server, with the options of the *previous* one."""
-        tail = [] if previous is None else (_arguments_after(previous, "mcp") or [])
+    def server_command(
+        self, previous: Sequence[str] | None = None, *, agent: str = ""
+    ) -> list[str]:
+        """
+        Return the command of the MCP server, with the options of the *previous* one.
+
+        The first time it gets the *agent*, so that it has blocks of its own.
+        """
+        tail = ["--agent", agent] if agent else []
+        if previous is not None:
+            tail = _arguments_after(previous, "mcp") or []
         return [*self.program, "mcp", *self._options(tail)]
 
     def hook_command(self, event: str, client: str, previous: str | None = None) -> str:

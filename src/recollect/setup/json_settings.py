@@ -20,12 +20,14 @@ from recollect.setup.jsonc_parser import JsonPath, is_blank, scan, value_of
 from recollect.setup.supported_clients import SERVER_NAME, HookSettings, SettingsFile
 
 
-def add_server(text: str, file: SettingsFile, call: Invocation) -> tuple[str, CreatedParts]:
-    """Return *text* with the MCP server, and the containers created for it."""
+def add_server(
+    text: str, file: SettingsFile, call: Invocation, *, client: str
+) -> tuple[str, CreatedParts]:
+    """Return *text* with the MCP server of *client*, and the containers created for it."""
     value = _parse(text)
     path = (*_servers_path(value, file), SERVER_NAME)
     if SERVER_NAME not in (_value_at(value, path[:-1]) or {}):
-        return put(text, path, server_entry(call.server_command(), file.entry_shape))
+        return put(text, path, server_entry(call.server_command(agent=client), file.entry_shape))
     entry = _value_at(value, path)
     previous = parse_server_entry(entry)
     if previous is None:

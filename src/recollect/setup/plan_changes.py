@@ -117,18 +117,18 @@ def _add_entries(
     text: str, file: SettingsFile, client: SupportedClient, call: Invocation
 ) -> tuple[str, CreatedParts]:
     if file.format == "toml":
-        return _add_table(text, file, call), CreatedParts()
+        return _add_table(text, file, call, client=client.name), CreatedParts()
     _require_object(text)
     if file.holds == "server":
-        return json_settings.add_server(text, file, call)
+        return json_settings.add_server(text, file, call, client=client.name)
     return json_settings.add_hooks(text, file, call, client=client.name)
 
 
-def _add_table(text: str, file: SettingsFile, call: Invocation) -> str:
+def _add_table(text: str, file: SettingsFile, call: Invocation, *, client: str) -> str:
     name = (*file.servers_key, SERVER_NAME)
     table = toml_edit.read_table(text, name)
     if table is None:
-        entry = server_entry(call.server_command(), file.entry_shape)
+        entry = server_entry(call.server_command(agent=client), file.entry_shape)
         return toml_edit.add_table(text, name, entry, comment=COMMENT)
     previous = parse_server_entry(table)
     if previous is None:

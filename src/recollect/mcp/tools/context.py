@@ -19,6 +19,7 @@ def context(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRe
         project=caller.project,
         agent=caller_agent(rec, caller),
         budget_tokens=arguments.get("budget_tokens", DEFAULT_BUDGET),
+        form="markdown",  # without empty blocks: `status` lists the labels
     )
     citations = [{"mark": item.mark, "id": item.memory_id} for item in bundle.citations]
     values: dict[str, Any] = {"text": bundle.text, "citations": citations, "tokens": bundle.tokens}

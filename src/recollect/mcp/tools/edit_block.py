@@ -13,7 +13,7 @@ from recollect.domain import block as edits
 from recollect.domain.agent import DEFAULT_LABELS, Agent
 from recollect.domain.block import Block, Edit
 from recollect.domain.scope import Scope
-from recollect.errors import InvalidInput, NotFound
+from recollect.errors import BlockReadOnly, InvalidInput, NotFound
 from recollect.mcp.caller_scope import Caller, caller_agent, visible_blocks
 from recollect.mcp.tool_definition import (
     DESTRUCTIVE,
@@ -25,6 +25,7 @@ from recollect.mcp.tool_definition import (
 )
 from recollect.wire.json_schema import INTEGER, TEXT, describe, enum_of
 
+FIRST_VERSION = 1
 MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 _NO_BLOCKS = (
     "use `remember` instead (the server has blocks only if the user adds `--agent NAME` to "
@@ -35,12 +36,13 @@ _NO_BLOCKS = (
 def edit_block(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOutcome:
     """Apply one edit, ask the user to confirm it, or propose it."""
     agent = caller_agent(rec, caller)
+    label, version = arguments["label"], arguments.get("version")
+    change = _parse_edit(arguments)
     if agent is None and caller.agent is not None:
+        _require_default_block(label, version, change)  # a failed edit must not create an agent
         agent = rec.agents.create(caller.agent)
     author = agent.name if agent is not None else caller.author
-    label, version = arguments["label"], arguments.get("version")
     block = _find_block(rec, caller, agent, label)
-    change = _parse_edit(arguments)
     scope = DEFAULT_LABELS[label].scope if block is None else block.scope
     is_outdated = block is not None and version not in (None, block.version)
     is_nowhere = scope is Scope.PROJECT and caller.project is None
@@ -71,6 +73,18 @@ def edit_block(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> Too
         on_confirm=apply_edit,
         propose=propose,
     )
+
+
+def _require_default_block(label: str, version: int | None, edit: Edit) -> None:
+    """Raise unless an edit can be applied to the blocks of an agent that is created for it."""
+    default = DEFAULT_LABELS.get(label)
+    if default is None or default.scope is Scope.SESSION:
+        raise NotFound(f"there is no block {label[:80]!r} here; {_NO_BLOCKS}")
+    if default.read_only:
+        raise BlockReadOnly(f"the block {label!r} cannot be edited; it is written by the server")
+    if version not in (None, FIRST_VERSION):
+        raise InvalidInput(f"the block {label!r} has no version {version}; leave `version` out")
+    edits.check_limit(edit(""), edits.DEFAULT_LIMIT)
 
 
 def _diff(rec: LocalRecollect, author: str, block: Block | None, label: str, edit: Edit) -> str:

@@ -35,6 +35,7 @@ def forget(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> Confirm
         ),
         on_confirm=forget_memory,
         alternative=f"ask the user to run `recollect forget {target.id}`",
+        is_yes_by_default=False,
     )
 
 

@@ -35,7 +35,10 @@ def remember(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolR
 def _note(stored: Memory) -> str:
     redacted = f" {len(stored.redactions)} secrets were removed." if stored.redactions else ""
     if stored.status is Status.INBOX:
-        return f"Stored in the inbox; search finds it after the user keeps it.{redacted}"
+        return (
+            "Stored in the inbox. Your own searches find it, marked as not reviewed; others find "
+            f"it after the user keeps it.{redacted}"
+        )
     return f"Stored as an active memory.{redacted}"
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.conversation import MessageHit
-from recollect.domain.memory import MemoryType
+from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import unknown_name_hint
+from recollect.domain.provenance import StatementFlag
 from recollect.domain.retrieval import Hit
 from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, is_memory_visible
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
@@ -17,6 +18,8 @@ DEFAULT_LIMIT = 8
 MAX_LIMIT = 50
 MAX_CONTENT_CHARS = 500  # characters of a hit
 MAX_WHY_CHARS = 160
+MAX_RATIONALE_CHARS = 300
+OWN_CANDIDATE = "you stored it; the user has not reviewed it"
 MAX_NOTE_CHARS = 500
 
 
@@ -52,6 +55,7 @@ def _find_memories(
 ) -> tuple[list[Hit], str]:
     """Return the hits, or else a note about the closest memory and why it is not a hit."""
     hits = rec.search(query, **caller.read_scope, types=types, limit=limit)
+    hits = _with_own_candidates(rec, caller, hits, query, types, limit)
     if hits:
         return hits, ""
     if caller.project and (hint := unknown_name_hint(caller.project, rec.projects.list())):
@@ -61,6 +65,36 @@ def _find_memories(
     if closest_memory is not None and not is_memory_visible(rec, caller, closest_memory):
         return [], "No memory is relevant enough."  # the closest is of another project
     return [], one_line(closest.text, MAX_NOTE_CHARS)
+
+
+def _with_own_candidates(
+    rec: LocalRecollect,
+    caller: Caller,
+    hits: list[Hit],
+    query: str,
+    types: list[str] | None,
+    limit: int,
+) -> list[Hit]:
+    """Return *hits* and what this caller stored itself and nobody reviewed, best first."""
+    candidates = rec.search(
+        query, **caller.candidate_scope, types=types, statuses=["inbox"], limit=limit
+    )
+    ids = {hit.memory.id for hit in hits}
+    own = [
+        hit
+        for hit in candidates
+        if hit.memory.id not in ids
+        and StatementFlag.BY_AGENT in hit.memory.provenance.flags
+        and hit.memory.provenance.author == caller.author
+    ]
+    # Stable: the order of the search stays, and with it that of its scores.
+    return sorted([*hits, *own], key=lambda hit: -hit.score)[:limit] if own else hits
+
+
+def _note(memory: Memory) -> str:
+    if memory.status is Status.INBOX and StatementFlag.BY_AGENT in memory.provenance.flags:
+        return OWN_CANDIDATE
+    return memory.provenance.author_note
 
 
 def _row(hit: Hit | MessageHit) -> dict[str, Any]:
@@ -75,7 +109,9 @@ def _row(hit: Hit | MessageHit) -> dict[str, Any]:
         "date": f"{memory.observed_at:%Y-%m-%d}",
         "why": one_line(hit.explanation, MAX_WHY_CHARS),
     }
-    if note := memory.provenance.author_note:
+    if memory.rationale:
+        row["rationale"] = one_line(memory.rationale, MAX_RATIONALE_CHARS)
+    if note := _note(memory):
         row["note"] = note
     if hit.conflicts:
         row["conflicts"] = list(hit.conflicts)
@@ -112,6 +148,7 @@ def _message_row(hit: MessageHit) -> dict[str, Any]:
 
 
 _ROW = dict.fromkeys(("id", "content", "type", "status", "date", "why"), TEXT)
+_OPTIONAL = {"rationale": TEXT, "note": TEXT, "conflicts": list_of(TEXT)}
 SEARCH = Tool(
     name="search",
     description=(
@@ -130,7 +167,7 @@ SEARCH = Tool(
     },
     required=("query",),
     output={
-        "hits": list_of(object_of(_ROW | {"note": TEXT, "conflicts": list_of(TEXT)})),
+        "hits": list_of(object_of(_ROW | _OPTIONAL)),
         "more": BOOLEAN,
         "cursor": TEXT,
         "note": TEXT,
