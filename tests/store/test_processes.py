@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from support import open_memory
+from recollect.store.sqlite.store import SqliteStore
+from support import FakeClock, open_memory
 
 pytestmark = pytest.mark.kill
 
@@ -79,3 +80,39 @@ def test_eight_processes_with_a_thousand_mixed_operations_each_lose_nothing(path
     assert facts >= 5  # the profile facts, current and superseded
     assert status.memories_by_status["active"] == kept + 5
     assert sum(result["searched"] for result in results) > 0
+
+
+WRITER = """
+import sys
+import apsw
+
+db = apsw.Connection(sys.argv[1])
+db.set_busy_timeout(60_000)
+db.execute("PRAGMA synchronous = OFF; CREATE TABLE scratch (bytes)")
+print("begun", flush=True)
+while True:
+    with db:
+        for _ in range(40):
+            db.execute("INSERT INTO scratch VALUES (randomblob(3000))")
+    db.execute("DELETE FROM scratch WHERE rowid < (SELECT max(rowid) - 200 FROM scratch)")
+"""
+
+
+def test_a_store_that_is_opened_during_the_commits_of_another_process_is_not_called_damaged(
+    path: Path, clock: FakeClock
+) -> None:
+    SqliteStore(path, clock).close()
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        try:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "begun\n"
+            reports = []
+            for _ in range(200):
+                store = SqliteStore(path, clock)
+                reports.append(store.rescue_report)
+                store.close()
+        finally:
+            writer.kill()
+
+    assert set(reports) == {None}

@@ -83,11 +83,26 @@ def require_writable(db: apsw.Connection, path: Path, *, key: StoreKey | None = 
         return
     # Closing the connection would move the readable part of the log into the file, and delete it.
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    # Counts the frames that SQLite reads; before 3.51, NOOP is taken for PASSIVE.
-    [(_, valid_frames, _)] = fetch_all(db.execute("PRAGMA wal_checkpoint(NOOP)"))
-    if has_lost_commits(path, valid_frames):
+    if _has_lost_commits(db, path) and _has_lost_commits_without_writers(db, path):
         raise StoreDamaged(f"the write-ahead log of {path} is damaged")
     db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def _has_lost_commits(db: apsw.Connection, path: Path) -> bool:
+    # Counts the frames that SQLite reads; before 3.51, NOOP is taken for PASSIVE.
+    [(_, valid_frames, _)] = fetch_all(db.execute("PRAGMA wal_checkpoint(NOOP)"))
+    return has_lost_commits(path, valid_frames)
+
+
+def _has_lost_commits_without_writers(db: apsw.Connection, path: Path) -> bool:
+    """Look again while nobody can write: a commit that is being written looks like a lost one."""
+    writer = connect(path)
+    try:
+        writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        writer.execute("BEGIN IMMEDIATE")
+        return _has_lost_commits(db, path)
+    finally:
+        writer.close()  # which also rolls back
 
 
 def open_read_only(path: Path, *, key: StoreKey | None = None) -> tuple[ReadOnlySource, int]:
