@@ -277,6 +277,17 @@ def test_tricks_with_paths_lead_nowhere(server: LoggedServer, target: str) -> No
     assert b"/tmp" not in answer.body
 
 
+def test_headers_that_arrive_in_parts_and_are_too_large_get_a_problem(server: LoggedServer) -> None:
+    whole = request("GET", "/" + "a/" * 30_000, "Host: 127.0.0.1")
+
+    answer = send_raw(server.port, whole[:20_000])
+
+    assert answer is not None
+    assert answer.status == 400
+    assert "too long" in answer.problem["detail"]
+
+
+
 @pytest.mark.parametrize("target", ["/health/", "/agents//", "/api/agents/"])
 def test_a_slash_too_many_is_another_address_and_no_way_elsewhere(
     server: LoggedServer, target: str

@@ -32,7 +32,7 @@ from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 MIN_BODY_BYTES_PER_S = 1_000
 MIN_CONNECTIONS = 8
 MIN_ACCEPTED_AT_ONCE = 8
-_REASONS = {408: "Request Timeout", 503: "Service Unavailable"}
+_REASONS = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,10 @@ class LimitedProtocol(H11Protocol):
         phase, limits = self._phase, self.limits
         timeout_s = limits.header_timeout_s if phase == "headers" else limits.body_timeout_s
         self._refuse(408, f"the {phase} of the request did not arrive within {timeout_s:g} s")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request that cannot be parsed, or whose headers are too large."""
+        self._refuse(400, "the request is not valid HTTP, or its address and headers are too long")
 
     def _refuse(self, status: int, detail: str) -> None:
         """Close the connection, with a response if none was begun."""
