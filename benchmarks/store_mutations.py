@@ -16,10 +16,11 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -27,8 +28,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from recollect.clock import SystemClock
+from recollect.store.database_connection import DatabaseConnection
 from recollect.store.protocol import Store, StoreFile, Tables
-from recollect.store.repositories.repository import Repository
 
 ROOT = Path(__file__).parent.parent
 CONTRACT = ROOT / "tests" / "store" / "contract"
@@ -111,33 +112,37 @@ def replacing(target: Target, replacement: Any) -> Iterator[None]:
 
 
 @contextmanager
-def recording_statements(statements: set[str]) -> Iterator[None]:
-    """Add the statements that repositories run inside the block to a set, by `file.name`."""
+def recording_statements(
+    connections: Collection[type[DatabaseConnection]], statements: set[str]
+) -> Iterator[None]:
+    """Add the statements that *connections* run inside the block to a set, by `file.name`."""
     with pytest.MonkeyPatch.context() as patch:
-        for method, place in {"_run": 0, "_all": 1, "_first": 1, "_stream": 1}.items():
-            original = getattr(Repository, method)
+        for owner, method in product(connections, ("execute", "fetch_all", "fetch_one", "stream")):
+            original = getattr(owner, method)
 
             def run(
-                repository: Any,
-                *arguments: Any,
-                _original: Any = original,
-                _place: int = place,
-                **values: Any,
+                connection: Any, statement: str, *arguments: Any, _original: Any = original
             ) -> Any:
-                statements.add(f"{repository._statements}.{arguments[_place]}")
-                return _original(repository, *arguments, **values)
+                statements.add(statement)
+                return _original(connection, statement, *arguments)
 
-            patch.setattr(Repository, method, run)
+            patch.setattr(owner, method, run)
         yield
 
 
 class MutationRun:
     """A pytest plugin that runs the collected tests once, and then for each mutant."""
 
-    def __init__(self, targets: Sequence[Target], names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        connections: Collection[type[DatabaseConnection]],
+        names: Sequence[str],
+    ) -> None:
         self.targets = [
             target for target in targets if not names or any(name in str(target) for name in names)
         ]
+        self._connections = connections
         self.survivors: list[str] = []
         self.failures: list[str] = []
         self.statements: set[str] = set()
@@ -146,7 +151,7 @@ class MutationRun:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run everything here instead of pytest's own loop."""
-        with recording_statements(self.statements):
+        with recording_statements(self._connections, self.statements):
             self._record_callers(session.items)
         for target in self.targets:
             if not self._callers[target]:
@@ -203,13 +208,16 @@ def run(names: Sequence[str] = ()) -> MutationRun:
 
     with tempfile.TemporaryDirectory() as folder:
         all_targets: dict[Target, None] = {}
+        connections: set[type[DatabaseConnection]] = set()
         for number, open_store in enumerate(BACKENDS.values()):
             place = Path(folder, str(number))
             place.mkdir()
             store = open_store(place, SystemClock())
             all_targets |= dict.fromkeys(targets(store))
+            with store.read() as tables:
+                connections.add(type(tables.jobs._connection))
             store.close()
-    plugin = MutationRun(list(all_targets), names)
+    plugin = MutationRun(list(all_targets), connections, names)
     options = ["-q", "-n0", "-p", "no:randomly", f"--timeout={TIMEOUT_S}"]
     exit_code = pytest.main([*options, "--rootdir", str(ROOT), str(CONTRACT)], plugins=[plugin])
     if exit_code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Recollect, RecollectError
+from recorded_sessions import RecordedSession
 
 NOUNS = frozenset(
     {name for name, value in vars(Recollect).items() if isinstance(value, cached_property)}
@@ -149,6 +150,15 @@ def captures(door: RecordedCalls) -> None:
     door.captures.add_many([said, "User: We use uv for Python.\n"], agent="anna")
     door.capture_session("")
     door.captures.add_file(door.folder / "missing.txt")
+    recorded = RecordedSession().run("npm run build", "npm error Missing script", failed=True)
+    recorded.run("npm run build:web").edit("src/vat.ts")
+    door.capture_session(recorded.text(), project="site")
+    door.captures.file_history("src/vat.ts", project="site")
+    door.captures.error_history("npm error Missing script", project="site")
+    door.captures.error_history("", project="site")
+    door.captures.command_history("npm", project="site")
+    door.captures.session_files(project="site")
+    door.captures.session_files("nothing", project="site")
     door.captures.get(event.id)
     door.captures.get("nothing")
     door.captures.list()

@@ -287,7 +287,6 @@ def test_headers_that_arrive_in_parts_and_are_too_large_get_a_problem(server: Lo
     assert "too long" in answer.problem["detail"]
 
 
-
 @pytest.mark.parametrize("target", ["/health/", "/agents//", "/api/agents/"])
 def test_a_slash_too_many_is_another_address_and_no_way_elsewhere(
     server: LoggedServer, target: str

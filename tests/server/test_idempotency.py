@@ -57,6 +57,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "undo_many": {"memory_ids": []},
     "consolidate": {},
     "run_maintenance": {},
+    "get_error_history": {"error": "npm error Missing script"},
     "add_assistant_memories": {"answer": "- Likes tea."},
     "capture_session": {"transcript": "User: We use Rust.\n"},
     "capture_conversation": {"material": "The lamp is green.", "capture_mode": "note"},

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
+from recollect.store.indexes import word_index
 from recollect.store.protocol import Store, Tables
 from recollect.store.search_index import IndexQuery, NeighbourQuery, OtherOwners, QueryVector
 from recollect.store.values import (
@@ -38,6 +39,34 @@ def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock
         in_a.id,
         in_b.id,
     }
+
+
+def test_of_a_word_with_too_many_postings_each_partition_has_its_share(
+    store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 20)
+    home = project(store, clock, "p")
+    for number in range(30):
+        keep(f"apple {number}")
+    ours = keep("apple of ours", scope=Scope.PROJECT, project_id=home.id)
+    for number in range(30, 60):
+        keep(f"apple {number}")
+
+    assert ours.id in matching_ids(store, "apple", [GLOBAL, Owner(Scope.PROJECT, home.id)])
+
+
+def test_of_a_word_with_too_many_postings_in_many_partitions_the_newest_are_read(
+    store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 4)
+    owners = [Owner(Scope.PROJECT, project(store, clock, f"p{n}").id) for n in range(10)]
+    memories = [
+        keep(f"apple {number}", scope=Scope.PROJECT, project_id=owner.id)
+        for number, owner in enumerate([*owners, owners[0]])
+    ]
+
+    assert matching_ids(store, "pear", owners) == []
+    assert set(matching_ids(store, "apple", owners)) == {memory.id for memory in memories[-4:]}
 
 
 def save_vectors(store: Store, model_id: int, vectors: dict[str, list[float]]) -> None:
@@ -242,6 +271,19 @@ def test_a_search_within_a_time_range_finds_only_what_is_in_it(store: Store) -> 
             within_time_range=True,
         )
 
+    model = store.write(lambda tables: tables.embeddings.add_model("m", 4))
+    save_vectors(store, model, {f"c1 m{number}": [1, 0, 0, 0] for number in range(3)})
+    query = memory_query(
+        owners=[owner],
+        kind=ItemKind.MESSAGE,
+        filters=MessageFilters(since=START + timedelta(minutes=1)),
+        within_time_range=True,
+        vector=QueryVector(model, np.asarray([1, 0, 0, 0], dtype=np.float32)),
+    )
+    with store.read() as tables:
+        similar = tables.search_index.search(query).candidates
+
+    assert {candidate.record.id for candidate in similar} == {"c1 m1", "c1 m2"}
     assert ids(conversation_id="c1") == ["c1 m0", "c1 m1", "c1 m2"]
     assert ids(since=START + timedelta(minutes=1)) == ["c1 m1", "c1 m2"]
     assert ids() == ["c1 m0", "c1 m1", "c1 m2"]
