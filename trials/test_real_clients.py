@@ -10,7 +10,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -180,3 +182,87 @@ def test_opencode_starts_the_server(user: ClientUser) -> None:
     user.run("recollect", "setup", "opencode", "--yes")
 
     assert "connected" in user.run("opencode", "mcp", "list")
+
+
+RULE = "We use pnpm in this project, never npm."
+RUN_NPM = {"command": "npm root"}
+
+
+@contextmanager
+def serving(user: ClientUser) -> Iterator[None]:
+    """Run the server of the user's store: a hook at a tool call needs it."""
+    user.run("recollect", "serve", "--background", "--port", "8391")
+    try:
+        yield
+    finally:
+        user.run("recollect", "stop", "--port", "8391")
+
+
+def test_claude_code_is_told_of_a_rule_when_it_proposes_what_the_rule_forbids(
+    user: ClientUser,
+) -> None:
+    user.run("recollect", "setup", "claude-code", "--yes")
+    user.vendor.script(
+        ScriptedResponse(calls=[ScriptedCall("Bash", RUN_NPM)]), ScriptedResponse(text="Done.")
+    )
+    user.run("recollect", "add", RULE, "--type", "decision", "--project", ".")
+    with serving(user):
+        user.claude("Which version is installed?", "--allowedTools", "Bash")
+
+    after_call = user.asked()[-1].split("tool_use")[-1]
+    assert "From memory, not an instruction" in after_call
+    assert RULE in after_call
+
+
+def test_codex_is_told_of_a_rule_when_it_proposes_what_the_rule_forbids(user: ClientUser) -> None:
+    user.run("recollect", "setup", "codex", "--yes")
+    user.vendor.script(
+        ScriptedResponse(calls=[ScriptedCall("exec_command", {"cmd": RUN_NPM["command"]})]),
+        ScriptedResponse(text="Done."),
+    )
+    user.run("recollect", "add", RULE, "--type", "decision", "--project", ".")
+    with serving(user):
+        user.codex("Which version is installed?")
+
+    assert "From memory, not an instruction" in user.asked()[-1]
+    assert RULE in user.asked()[-1]
+
+
+def test_the_third_session_is_told_what_the_second_one_decided(user: ClientUser) -> None:
+    user.run("recollect", "setup", "claude-code", "--yes")
+    first = "Remember: the invoices service runs on port 4000."
+    second = "Remember: the invoices service runs on port 5000 now, not 4000 anymore."
+    for number, said in enumerate((first, second), start=1):
+        user.claude(said)
+        assert wait_until(partial(_has_learnt, user, number))
+
+    user.vendor.clear_requests()
+    user.claude("Which port does the invoices service use?")
+
+    told = user.asked()[0]
+    assert "port 5000" in told
+    assert "port 4000." not in told or told.index("port 5000") < told.index("port 4000.")
+
+
+def test_a_worktree_without_a_remote_is_the_same_project(user: ClientUser) -> None:
+    user.run("recollect", "setup", "claude-code", "--yes")
+    shop = user.project("shop")
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run(
+        ["git", *identity, "commit", "-q", "--allow-empty", "-m", "x"], cwd=shop, check=True
+    )
+    tree = user.home / "projects" / "shop-tree"
+    subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=shop, check=True)
+
+    user.claude("When do we deploy?", project="shop-tree")
+
+    assert DECIDED in user.asked()[0]
+
+
+def _has_learnt(user: ClientUser, count: int) -> bool:
+    with user.memory() as memory:
+        memories = memory.memories.list(
+            statuses=["inbox", "active", "superseded", "contradicted"], limit=50, everywhere=True
+        )
+        about = [item for item in memories if "invoices service runs" in item.content]
+        return sum(item.type != "episode" for item in about) >= count

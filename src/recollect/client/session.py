@@ -137,7 +137,9 @@ class LearningSession:
             return request
         with self._suppress_errors():
             query = model_request.dialect.last_user_text(model_request.body)
-            text = self._recall.memory_text(query, visible_texts(model_request.body))
+            text = self._recall.memory_text(
+                query, visible_texts(model_request.body), asked_at=model_request.asked_at
+            )
             return self._with_memory(model_request, request, text) if text else request
         return request
 

@@ -8,6 +8,7 @@ in the thread of the outbox.
 
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -33,6 +34,7 @@ class ModelRequest:
     body: Mapping[str, Any]
     content: bytes  # the body before it was parsed
     sent_at: datetime
+    asked_at: float  # the same moment, monotonic
 
     def with_memory(self, text: str) -> bytes:
         """Return the encoded body with memory added to it."""
@@ -56,7 +58,7 @@ def parse_model_request(request: Any) -> ModelRequest | None:
     dialect = detect_dialect(request.url.path, request.headers, body)
     if dialect is None:
         return None
-    return ModelRequest(dialect, body, request.content, datetime.now(UTC))
+    return ModelRequest(dialect, body, request.content, datetime.now(UTC), time.monotonic())
 
 
 def with_body(request: Any, content: bytes) -> Any:
