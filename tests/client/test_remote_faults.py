@@ -400,7 +400,7 @@ def test_every_error_arrives_as_what_it_was(
     def send(request: object) -> object:
         raise raising[-1]
 
-    monkeypatch.setattr(opened.transport, "send", send)
+    monkeypatch.setattr(opened.engine.transport, "send", send)
     with serve_in_thread(opened) as url, recollect.connect(url) as remote:
         for kind in CLASSES:
             raising.append(example(kind))

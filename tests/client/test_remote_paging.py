@@ -109,7 +109,7 @@ def whole(rec: LocalRecollect, verb: Verb) -> int:
         arguments["limit"] = 1_000
     if verb.verb() in ("list_messages", "list_agent_messages"):
         arguments["limit"] = 10_000
-    return len(rec.transport.send(verb.of(arguments)))
+    return len(rec.engine.transport.send(verb.of(arguments)))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from recollect.api.arguments import AgentLike, FilePath, Moment, Place
+from recollect.api.noun import Transport
 from recollect.config import expand_home
 from recollect.domain.backup import BackupReport
 from recollect.domain.block import BlockChange
@@ -39,8 +40,9 @@ Result = TypeVar("Result")
 class EngineControl:
     """Single steps of the engine, and the state of its parts."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, transport: Transport) -> None:
         self._services = services
+        self.transport = transport  # carries out requests that were not made by a verb
         self._backups = BackupSchedule(services)
 
     def run_jobs_in_steps(self) -> Iterator[Job]:

@@ -117,17 +117,12 @@ class LocalRecollect(Recollect):
         """What is lost of a damaged store, which is read from a rescued copy; None if intact."""
         return self._store.rescue_report
 
-    @property
-    def transport(self) -> Transport:
-        """What carries out requests that were not made by a verb: those of the HTTP server."""
-        return self._transport
-
     @cached_property
     def engine(self) -> "EngineControl":
         """Run the engine step by step; for servers, commands and tests."""
         from recollect.app.engine_control import EngineControl
 
-        return EngineControl(self._services)
+        return EngineControl(self._services, self._transport)
 
     @cached_property
     def sync(self) -> "StoreSync":

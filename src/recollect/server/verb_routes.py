@@ -85,7 +85,7 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
             return _list_page(served, request, fields)
         verb_request = request_class.of(fields, from_query=not route.has_body)
         if wants_events(request_class, request.headers.get("accept", "")):
-            return event_response(verb_request, served.rec.transport.stream(verb_request))
+            return event_response(verb_request, served.rec.engine.transport.stream(verb_request))
         if key is not None and route.method != "GET":
             run = partial(_response, served, verb_request)
             return served.responses.respond(key, request, fields, run)
@@ -96,7 +96,7 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
 
     def _list_page(served: ServedStore, request: Request, fields: dict[str, Any]) -> Response:
         paging = paging_of(request_class, fields)
-        items, next_offset = paging.page(served.rec.transport.send(paging.request))
+        items, next_offset = paging.page(served.rec.engine.transport.send(paging.request))
         response = Response(request_class.response_adapter().dump_json(items), media_type=JSON)
         if next_offset is not None:
             response.headers["link"] = next_page_link(request, next_offset, fields.get("limit"))
@@ -112,7 +112,7 @@ def _endpoint(request_class: type[VerbRequest[Any]]) -> Callable[..., Any]:
 
 
 def _response(served: ServedStore, request: VerbRequest[Any]) -> Response:
-    body = request.response_adapter().dump_json(served.rec.transport.send(request))
+    body = request.response_adapter().dump_json(served.rec.engine.transport.send(request))
     return Response(body, media_type=JSON)
 
 
