@@ -9,8 +9,9 @@ import apsw
 import pytest
 
 from recollect import StoreDamaged, StoreNewer, StoreUnavailable
+from recollect.store.migration_files import Migration
 from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.migrate import Migration, known_migrations, migrate
+from recollect.store.sqlite.migrate import known_migrations, migrate
 from support import FakeClock, open_memory
 
 
@@ -95,7 +96,8 @@ import sys
 from pathlib import Path
 from recollect.clock import SystemClock
 from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.migrate import Migration, known_migrations, migrate
+from recollect.store.migration_files import Migration
+from recollect.store.sqlite.migrate import known_migrations, migrate
 path = Path(sys.argv[1])
 step = Migration(len(known_migrations()) + 1, "more", "CREATE TABLE more (x INTEGER) STRICT")
 print(migrate(connect(path), path, SystemClock(), [*known_migrations(), step]))

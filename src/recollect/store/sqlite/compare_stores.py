@@ -7,7 +7,8 @@ import apsw
 
 from recollect.domain.backup import TableDifference
 from recollect.store.row_conversion import to_json
-from recollect.store.sqlite.export_import import TABLES, columns_of, primary_key_of
+from recollect.store.sqlite.sqlite_rows import SqliteRows
+from recollect.store.transfer.export_import import TABLES
 
 
 def compare_rows(backup: apsw.Connection, store: apsw.Connection) -> Mapping[str, TableDifference]:
@@ -27,9 +28,9 @@ def compare_rows(backup: apsw.Connection, store: apsw.Connection) -> Mapping[str
 
 def _hashes(db: apsw.Connection, table: str) -> dict[bytes, bytes]:
     """Return a hash of each row of *table* by a hash of its key; texts may be large."""
-    columns = columns_of(db, table)
+    columns = SqliteRows(db).columns(table)
     listed = ", ".join(f'"{column}"' for column in columns)
-    key = primary_key_of(db, table)
+    key = SqliteRows(db).primary_key(table)
     hashes: dict[bytes, bytes] = {}
     for row in db.execute(f"SELECT {listed} FROM {table}"):
         values = dict(zip(columns, row, strict=True))

@@ -7,18 +7,14 @@ Before an existing database is changed, a snapshot is written next to it. A data
 migration that this version does not know is refused: an older program must not write a newer file.
 """
 
-import hashlib
-import re
 from collections.abc import Sequence
-from functools import cache, cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
 
 from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer, StoreReadOnly
-from recollect.lazy_dataclass import dataclass
+from recollect.store.migration_files import Migration, load_migrations
 from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.connection import connect, translate_errors
 from recollect.store.sqlite.partial_file import partial_file
@@ -37,29 +33,9 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
-@dataclass(frozen=True)
-class Migration:
-    """One step of the schema."""
-
-    number: int
-    name: str
-    sql: str
-
-    @cached_property
-    def sha256(self) -> str:
-        """The hash of the script, recorded when it runs."""
-        return hashlib.sha256(self.sql.encode()).hexdigest()
-
-
-@cache
 def known_migrations() -> tuple[Migration, ...]:
-    """Return the migrations of this version, in order. They are read once per process."""
-    migrations = []
-    for entry in (files(__package__) / "migrations").iterdir():
-        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name):
-            sql = entry.read_text(encoding="utf-8")
-            migrations.append(Migration(int(match[1]), match[2], sql))
-    return tuple(sorted(migrations, key=lambda migration: migration.number))
+    """Return the migrations of this version, in order."""
+    return load_migrations(__package__)
 
 
 def migrate(

@@ -13,15 +13,16 @@ import apsw
 
 from recollect.domain.repair_report import RepairReport
 from recollect.errors import StoreDamaged
-from recollect.store.sqlite import integrity
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.migrate import check_current
 from recollect.store.sqlite.repair import DERIVED, DamagedFile
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row
 from recollect.store.sqlite.sqlite_connection import open_word_index
+from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.sqlite.table_layout import empty_store_bytes
 from recollect.store.store_key import StoreKey
+from recollect.store.transfer.row_checks import rebuild
 
 _WITHOUT_LOST_MODELS = """
     DELETE FROM embeddings WHERE model_id NOT IN (SELECT id FROM models);
@@ -50,7 +51,7 @@ def replace_damaged_indexes(
             for row in readable:
                 inserter.insert(table, row)
         db.execute(_WITHOUT_LOST_MODELS).fetchall()
-        counts = integrity.rebuild(db, open_word_index(db))
+        counts = rebuild(SqliteRows(db), open_word_index(db))
         db.execute("COMMIT")
         db.execute("VACUUM")  # removes the pages of what was thrown away
     finally:

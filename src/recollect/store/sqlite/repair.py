@@ -24,22 +24,23 @@ from recollect.clock import Clock, SystemClock, to_micros
 from recollect.domain.repair_report import RepairReport, TableDamage
 from recollect.errors import AlreadyExists, StoreDamaged, StoreNewer
 from recollect.store.row_conversion import fetch_all
-from recollect.store.sqlite import integrity
 from recollect.store.sqlite.btree_reader import BtreeReader, RawRow, TreeShape
 from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.encryption import apply_key
-from recollect.store.sqlite.export_import import TABLES
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.placeholder_rows import PlaceholderRows
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row, make_valid
 from recollect.store.sqlite.sqlite_connection import open_word_index
+from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.sqlite.table_layout import (
     SCHEMA_SHAPE,
     empty_store_bytes,
     table_layouts,
 )
 from recollect.store.store_key import StoreKey
+from recollect.store.transfer.export_import import TABLES
+from recollect.store.transfer.row_checks import rebuild
 
 # Tables that are filled again from the others; a loss there is not a loss.
 DERIVED = (
@@ -276,7 +277,7 @@ class _Rescue:
                 self._restore_memories()
         self._remove_dangling()
         self._complete_block_history()
-        integrity.rebuild(self._db, open_word_index(self._db))
+        rebuild(SqliteRows(self._db), open_word_index(self._db))
         self._name_lost_rows()
         return self._report()
 

@@ -23,9 +23,10 @@ from recollect.errors import StoreBusy, StoreDamaged
 from recollect.store.key_places import sync_folder
 from recollect.store.sqlite.connection import translate_errors
 from recollect.store.sqlite.encryption import apply_key, copy_database, is_encrypted
-from recollect.store.sqlite.export_import import row_counts
 from recollect.store.sqlite.partial_file import partial_file
+from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.store_key import StoreKey
+from recollect.store.transfer.export_import import row_counts
 
 LOCK_MS = 5_000  # how long to wait for other programs: a hook ends in less
 _WIPE_BYTES = 1 << 20
@@ -165,7 +166,7 @@ def checked_row_counts(copy: Path, key: StoreKey | None) -> dict[str, int]:
         result = db.execute("PRAGMA integrity_check(1)").get
         if result != "ok":
             raise StoreDamaged(f"the copy {copy} is damaged ({result}); check the disk")
-        return row_counts(db)
+        return row_counts(SqliteRows(db))
     finally:
         db.close()
 

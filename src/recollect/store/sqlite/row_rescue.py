@@ -20,8 +20,8 @@ from recollect.domain.transcript import Voice
 from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.row_conversion import parse_dates, parse_effects, parse_flags
 from recollect.store.sqlite.btree_reader import RawRow, StorageType
-from recollect.store.sqlite.export_import import JSON_TYPES, check_row
 from recollect.store.sqlite.table_layout import TableLayout
+from recollect.store.transfer.export_import import JSON_TYPES, check_row
 from recollect.text.fingerprint import fingerprint, sha256_hex
 
 HASHED_TABLES = frozenset({"sources", "files", "skills"})  # with the SHA-256 of their content

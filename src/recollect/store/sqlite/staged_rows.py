@@ -19,17 +19,16 @@ from recollect.domain.tombstone import Tombstone
 from recollect.errors import ImportRefused
 from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.sqlite.encryption import apply_key
-from recollect.store.sqlite.export_import import (
+from recollect.store.sqlite.migrate import known_migrations
+from recollect.store.sqlite.sqlite_rows import SqliteRows
+from recollect.store.store_key import StoreKey
+from recollect.store.transfer.export_import import (
     TABLES,
     ImportedRow,
     RowImporter,
-    columns_of,
     delete_tombstones_of_quoted_sources,
-    primary_key_of,
 )
-from recollect.store.sqlite.migrate import known_migrations
-from recollect.store.sqlite.sqlite_connection import SqliteConnection
-from recollect.store.store_key import StoreKey
+from recollect.store.transfer.table_rows import RowRefused
 
 # Rows that enter the store in one transaction with their record: a column that names the record,
 # and the tables in order. Evidence comes before its memory.
@@ -56,10 +55,11 @@ class StagedRows:
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], *, is_encrypted: bool = False) -> None:
         self._db, self._path = _open_temporary(StoreKey.generate() if is_encrypted else None)
+        self._rows = SqliteRows(self._db)
         try:
             self._create_tables()
-            self._columns = {name: columns_of(self._db, name) for name in TABLES}
-            self._order = {name: _key_order(self._db, name) for name in TABLES}
+            self._columns = {name: self._rows.columns(name) for name in TABLES}
+            self._order = {name: _key_order(self._rows, name) for name in TABLES}
             self.conflicts = self._add(rows)
         except BaseException:
             self.close()
@@ -83,7 +83,7 @@ class StagedRows:
 
     def tombstones(self) -> list[Tombstone]:
         """Return what was deleted on the machine that wrote the rows."""
-        return TombstoneRepository(SqliteConnection(self._db)).all()
+        return TombstoneRepository(self._rows.connection).all()
 
     def _records_of(self, table: str) -> Iterator[list[ImportedRow]]:
         origin, order = f"{table} t", self._order[table]
@@ -115,19 +115,19 @@ class StagedRows:
         self._db.execute("CREATE INDEX staged_order_by_id ON staged_order(id)")
 
     def _add(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        importer = RowImporter(self._db)
+        importer = RowImporter(self._rows)
         self._db.execute("BEGIN")
         for number, row in enumerate(rows, start=1):
             try:
                 if importer.add(dict(row)) and row["table"] == "memories":
                     self._db.execute("INSERT INTO staged_order (id) VALUES (?)", (row["id"],))
-            except apsw.ConstraintError as error:
+            except (apsw.ConstraintError, RowRefused) as error:
                 raise ImportRefused(f"row {number} of the import breaks a rule: {error}") from error
             except (apsw.Error, TypeError, ValueError, KeyError, OverflowError) as error:
                 message = f"row {number} of the import cannot be stored: {error!r}"
                 raise ImportRefused(message) from error
         self._check_references()
-        delete_tombstones_of_quoted_sources(self._db)
+        delete_tombstones_of_quoted_sources(self._rows)
         return importer.conflicts
 
     def _check_references(self) -> None:
@@ -161,5 +161,5 @@ def _open_temporary(key: StoreKey | None) -> tuple[apsw.Connection, Path]:
     return db, path
 
 
-def _key_order(db: apsw.Connection, table: str) -> str:
-    return ", ".join(f't."{column}"' for column in primary_key_of(db, table))
+def _key_order(rows: SqliteRows, table: str) -> str:
+    return ", ".join(f't."{column}"' for column in rows.primary_key(table))

@@ -29,13 +29,12 @@ from recollect.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from recollect.store.bounded_steps import StepBudget, run_in_steps
+from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys
 from recollect.store.open_tables import OpenTables, open_tables
-from recollect.store.protocol import Tables
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
-from recollect.store.sqlite import export_import, integrity
+from recollect.store.sqlite import integrity
 from recollect.store.sqlite.connection import (
     LOG_TIMEOUT_MS,
     connect,
@@ -48,9 +47,6 @@ from recollect.store.sqlite.encrypted_file import (
     write_encrypted,
 )
 from recollect.store.sqlite.encryption import find_key
-from recollect.store.sqlite.export_import import RowImporter, delete_tombstones_of_quoted_sources
-from recollect.store.sqlite.export_upgrade import upgrade_rows
-from recollect.store.sqlite.merge_records import import_records
 from recollect.store.sqlite.migrate import migrate, snapshot, snapshots
 from recollect.store.sqlite.page_gaps import clear_page_gaps
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
@@ -63,9 +59,17 @@ from recollect.store.sqlite.read_only import (
 )
 from recollect.store.sqlite.replace_file import checked_row_counts
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.sqlite.sqlite_rows import SqliteRows
+from recollect.store.sqlite.sqlite_transactions import SqliteTransactions
 from recollect.store.sqlite.staged_rows import StagedRows
-from recollect.store.sqlite.writer_thread import Writer
 from recollect.store.store_key import StoreKey
+from recollect.store.transfer.export_import import (
+    export_rows,
+    row_counts,
+)
+from recollect.store.transfer.export_upgrade import upgrade_rows
+from recollect.store.transfer.import_steps import import_validated
+from recollect.store.transfer.row_checks import rebuild
 
 if TYPE_CHECKING:
     from recollect.store.indexes.bit_code_index import BitCodeIndex
@@ -244,7 +248,7 @@ class SqliteStore:
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
-            yield from export_import.export_rows(tables.connection.db)
+            yield from export_rows(SqliteRows(tables.connection.db))
 
     def import_rows(
         self,
@@ -255,28 +259,14 @@ class SqliteStore:
     ) -> Imported:
         self._check_writable()
         with StagedRows(upgrade_rows(rows), is_encrypted=self.is_encrypted) as staged:
-            self.write(lambda tables: tables.tombstones.add(*staged.tombstones()))
-            if apply_tombstones is not None:
-                apply_tombstones()
-            self.write(lambda tables: delete_tombstones_of_quoted_sources(tables.connection.db))
-            importer = RowImporter(self._tables.connection.db, self._clock)
-            records = staged.records()
-
-            def step(tables: Tables, budget: StepBudget) -> bool:
-                tables.unfinished_work.add(work)
-                if not import_records(tables, self._tables.word_index, importer, records, budget):
-                    return True
-                tables.unfinished_work.remove(work.kind, work.subject)
-                return False
-
-            run_in_steps(self, step)
-        conflicts = [*staged.conflicts, *importer.conflicts]
-        return Imported(
-            added=importer.added,
-            unchanged=importer.unchanged,
-            merged=importer.merged,
-            conflicts=tuple(conflicts),
-        )
+            return import_validated(
+                self,
+                staged,
+                work,
+                clock=self._clock,
+                rows_of=lambda tables: SqliteRows(tables.connection.db),
+                apply_tombstones=apply_tombstones,
+            )
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
         if self.rescue_report is None:
@@ -294,7 +284,7 @@ class SqliteStore:
         if self.rescue_report is None:
             try:
                 counts = self.write(
-                    lambda tables: integrity.rebuild(tables.connection.db, tables.word_index)
+                    lambda tables: rebuild(SqliteRows(tables.connection.db), tables.word_index)
                 )
             except StoreDamaged:
                 pass  # an index is damaged itself: it must be thrown away first
@@ -365,7 +355,7 @@ class SqliteStore:
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
-            return export_import.row_counts(tables.connection.db)
+            return row_counts(SqliteRows(tables.connection.db))
 
     def close(self) -> None:
         if self._closed or os.getpid() != self._pid:
@@ -394,7 +384,7 @@ class SqliteStore:
             db.close()
             raise
         remove_leftovers(self._path)
-        self._writer = Writer(db, self._path)
+        self._writer = Writer(SqliteTransactions(db, self._path))
 
     def _open_source(self, error: StoreError) -> tuple[ReadOnlySource, int]:
         """Open what can be read of a file that cannot be opened for writing, because of *error*."""

@@ -5,7 +5,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.store.sqlite.writer_thread import Writer, _Ticket
+from recollect.store.group_commit import Writer, _Ticket
+from recollect.store.sqlite.sqlite_transactions import SqliteTransactions
 
 
 def test_a_commit_that_fails_raises_in_every_writer_of_the_group(path: Path) -> None:
@@ -18,7 +19,7 @@ def test_a_commit_that_fails_raises_in_every_writer_of_the_group(path: Path) -> 
             if sql in ("COMMIT", "ROLLBACK"):
                 raise apsw.IOError(sql)
 
-    writer = Writer(FailingConnection(), path)  # type: ignore[arg-type]
+    writer = Writer(SqliteTransactions(FailingConnection(), path))  # type: ignore[arg-type]
     tickets = [_Ticket(lambda: "done"), _Ticket(lambda: "done")]
 
     with pytest.raises(apsw.IOError):

@@ -6,14 +6,12 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from recollect.clock import from_micros, to_micros
 from recollect.domain.retrieval import LoggedHit, LoggedItem, Retrieval
 from recollect.store.repositories.retrieval_packing import PackedRetrieval, unpack
 from recollect.store.repositories.retrievals import RetrievalRepository
 from recollect.store.row_conversion import fetch_all
-from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.transfer.table_rows import TableRows
 
 # Older exports have the results in tables of their own, after the retrievals. They are left out.
 OLD_TABLES = frozenset({"retrieval_hits", "retrieval_context"})
@@ -24,10 +22,10 @@ _COLUMNS = frozenset(Retrieval.__dataclass_fields__) | {"logged_at"}
 Row = Mapping[str, Any]
 
 
-def export_retrievals(db: apsw.Connection) -> Iterator[Row]:
+def export_retrievals(rows: TableRows) -> Iterator[Row]:
     """Yield every logged retrieval as a row."""
-    logged_at = dict(fetch_all(db.execute("SELECT id, logged_at FROM retrievals")))
-    for retrieval in RetrievalRepository(SqliteConnection(db)).all():
+    logged_at = dict(fetch_all(rows.select("SELECT id, logged_at FROM retrievals")))
+    for retrieval in RetrievalRepository(rows.connection).all():
         yield {"table": "retrievals", **exported_row(retrieval, logged_at[retrieval.id])}
 
 
@@ -37,7 +35,7 @@ def exported_row(retrieval: Retrieval, logged_at: int) -> Row:
     return {**asdict(retrieval), "asked_at": asked_at, "logged_at": logged_at}
 
 
-def import_retrieval(db: apsw.Connection, row: Row, ids: Mapping[str, str]) -> bool:
+def import_retrieval(rows: TableRows, row: Row, ids: Mapping[str, str]) -> bool:
     """
     Add a retrieval to the log; return False if it is there already. *ids* maps imported ids.
 
@@ -47,7 +45,7 @@ def import_retrieval(db: apsw.Connection, row: Row, ids: Mapping[str, str]) -> b
         stored = unpack(PackedRetrieval(**{name: row[name] for name in _PACKED_COLUMNS}))
         row = exported_row(stored, row["logged_at"])
     retrieval, logged_at = _parse(row, ids)
-    table = RetrievalRepository(SqliteConnection(db))
+    table = RetrievalRepository(rows.connection)
     if table.get(retrieval.id) is not None:
         return False
     table.add(retrieval, logged_at=logged_at)

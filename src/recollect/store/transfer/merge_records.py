@@ -13,8 +13,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import apsw
-
 from recollect.clock import derived_id, from_micros, to_micros
 from recollect.domain.block import Block, BlockAuthor, BlockProposal, BlockVersion
 from recollect.domain.change import Change, ChangeKind
@@ -34,8 +32,7 @@ from recollect.store.bounded_steps import StepBudget
 from recollect.store.indexes.word_index import WordIndex
 from recollect.store.protocol import Tables
 from recollect.store.repositories.indexed_items import IndexedItemReader
-from recollect.store.sqlite.export_import import RECORDS_AT_ONCE, ImportedRow, RowImporter
-from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.transfer.export_import import RECORDS_AT_ONCE, ImportedRow, RowImporter
 
 WRITER = "import"
 _ADDED_PARTS = frozenset({"evidence", "memory_tags", "memory_changes"})
@@ -50,7 +47,7 @@ def import_records(
     budget: StepBudget,
 ) -> bool:
     """Add or merge records until the budget is used; return whether there are none left."""
-    items = IndexedItemReader(SqliteConnection(importer.db), word_index)
+    items = IndexedItemReader(importer.rows.connection, word_index)
     merger = RecordMerger(tables, importer)
     while batch := list(islice(records, RECORDS_AT_ONCE)):
         for record in batch:
@@ -76,7 +73,7 @@ def _import_record(
             table = row["table"]
             importer.add(row)
         merger.link_new_rivals()
-    except (apsw.ConstraintError, ValueError) as error:
+    except ValueError as error:  # `RowRefused` is one
         raise ImportRefused(
             f"a row of {table or record[0].get('table')} does not fit into this store: {error}. "
             "The rows before it were imported; importing the file again continues there"

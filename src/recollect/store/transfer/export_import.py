@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import apsw
-
 from recollect.clock import Clock, SystemClock, from_micros
 from recollect.domain.job import JobKind
 from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
 from recollect.store.row_conversion import parse_dates, parse_effects, parse_flags, to_json
-from recollect.store.sqlite import retrieval_export
+from recollect.store.transfer import retrieval_export
+from recollect.store.transfer.table_rows import TableRows
 from recollect.text.fingerprint import sha256_hex
 
 # In the order of importing. Constants only: these names are put into SQL.
@@ -102,37 +101,38 @@ RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 ImportedRow = dict[str, Any]
 
 
-def row_counts(db: apsw.Connection) -> dict[str, int]:
+def row_counts(rows: TableRows) -> dict[str, int]:
     """Return the number of rows of each canonical table."""
-    return {name: db.execute(f"SELECT count(*) FROM {name}").get for name in TABLES}
+    return {name: next(rows.select(f"SELECT count(*) FROM {name}"))[0] for name in TABLES}
 
 
-def export_rows(db: apsw.Connection) -> Iterator[Mapping[str, Any]]:
+def export_rows(rows: TableRows) -> Iterator[Mapping[str, Any]]:
     """Yield every canonical row."""
     for name in TABLES:
         if name == "retrievals":
-            yield from retrieval_export.export_retrievals(db)
+            yield from retrieval_export.export_retrievals(rows)
             continue
-        columns = columns_of(db, name)
+        columns = rows.columns(name)
         listed = ", ".join(f't."{column}"' for column in columns)
-        keys = ", ".join(f't."{column}"' for column in primary_key_of(db, name))
+        keys = ", ".join(f't."{column}"' for column in rows.primary_key(name))
         if name == "memories":
-            origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq, t.id"
+            origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq NULLS FIRST, t.id"
         else:
             origin = f"{name} t"
         # A conversation that is being deleted is gone for everybody, and for exports too.
         column = _CONVERSATION_COLUMN.get(name)
-        where = f'WHERE t."{column}" NOT IN hidden_conversations' if column else ""
+        hidden = "SELECT id FROM hidden_conversations"
+        where = f'WHERE t."{column}" NOT IN ({hidden})' if column else ""
         if name == "tombstones":
             where = f"WHERE t.kind <> 'source' OR t.id NOT IN ({TOMBSTONES_OF_QUOTED_SOURCES})"
-        for row in db.execute(f"SELECT {listed} FROM {origin} {where} ORDER BY {keys}"):
+        for row in rows.select(f"SELECT {listed} FROM {origin} {where} ORDER BY {keys}"):
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 
 
-def delete_tombstones_of_quoted_sources(db: apsw.Connection) -> None:
+def delete_tombstones_of_quoted_sources(rows: TableRows) -> None:
     """Delete the tombstones of sources that a memory here still quotes."""
-    ids = f"SELECT id FROM ({TOMBSTONES_OF_QUOTED_SOURCES})"
-    db.execute(f"DELETE FROM tombstones WHERE kind = 'source' AND id IN ({ids})")
+    ids = f"SELECT id FROM ({TOMBSTONES_OF_QUOTED_SOURCES}) quoted"
+    rows.execute(f"DELETE FROM tombstones WHERE kind = 'source' AND id IN ({ids})")
 
 
 class RowImporter:
@@ -143,12 +143,12 @@ class RowImporter:
     and have no effect on the rows after them.
     """
 
-    def __init__(self, db: apsw.Connection, clock: Clock | None = None) -> None:
-        self.db = db
+    def __init__(self, rows: TableRows, clock: Clock | None = None) -> None:
+        self.rows = rows
         self.clock = clock or SystemClock()
         self.now = self.clock.now()
-        self._columns = {name: columns_of(db, name) for name in TABLES}
-        self._keys = {name: primary_key_of(db, name) for name in TABLES}
+        self._columns = {name: rows.columns(name) for name in TABLES}
+        self._keys = {name: rows.primary_key(name) for name in TABLES}
         self._ids: dict[str, str] = {}
         self.added: dict[str, int] = {}
         self.unchanged = 0
@@ -157,10 +157,10 @@ class RowImporter:
         self._unchanged_ids: set[str] = set()
         self.merged: dict[str, int] = {}
         self._rivals: list[tuple[str, str]] = []
-        self._required = {name: _required_columns(db, name) for name in TABLES}
+        self._required = {name: rows.required_columns(name) for name in TABLES}
         self._deleted_ids: set[str] = set()
         self._deleted_hashes: dict[str, int] = {}
-        for deleted_id, sha256, at in db.execute("SELECT id, sha256, deleted_at FROM tombstones"):
+        for deleted_id, sha256, at in rows.select("SELECT id, sha256, deleted_at FROM tombstones"):
             self._deleted_ids.add(deleted_id)
             if sha256:
                 self._deleted_hashes[sha256] = at
@@ -234,16 +234,16 @@ class RowImporter:
             self._avoid_second_open_run(row)
         if table in _ITEM_KINDS:
             self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
-        self._insert(table, row)
+        self.rows.insert(table, row)
         self.added[table] = self.added.get(table, 0) + 1
         return True
 
     def _add_deletion(self, row: ImportedRow) -> bool:
         """Store what was deleted on the other machine; the first record of it counts."""
-        if self._find("tombstones", self._keys["tombstones"], row) is not None:
+        if self.rows.find("tombstones", self._keys["tombstones"], row) is not None:
             self.unchanged += 1
             return False
-        self._insert("tombstones", row)
+        self.rows.insert("tombstones", row)
         return True
 
     def _refers_to_deleted(self, table: str, row: ImportedRow) -> bool:
@@ -267,7 +267,7 @@ class RowImporter:
             self.conflicts.append(conflict)
 
     def _add_retrieval(self, row: ImportedRow) -> bool:
-        if not retrieval_export.import_retrieval(self.db, row, self._ids):
+        if not retrieval_export.import_retrieval(self.rows, row, self._ids):
             self.unchanged += 1
             return False
         self.added["retrievals"] = self.added.get("retrievals", 0) + 1
@@ -284,7 +284,7 @@ class RowImporter:
         return to_json(fields)
 
     def _exists(self, table: str, row: ImportedRow) -> bool:
-        existing = self._find(table, self._keys[table], row)
+        existing = self.rows.find(table, self._keys[table], row)
         if existing is not None:
             if any(existing[column] != value for column, value in row.items()):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
@@ -294,7 +294,7 @@ class RowImporter:
             self.unchanged += 1
             return True
         for natural in _NATURAL_KEYS.get(table, ()):
-            existing = self._find(table, natural, row) if row.get(natural[-1]) else None
+            existing = self.rows.find(table, natural, row) if row.get(natural[-1]) else None
             if existing is None:
                 continue
             if table == "repos" and _differ(existing["remote"], row.get("remote")):
@@ -320,18 +320,10 @@ class RowImporter:
                 columns = ", ".join(differing)
                 self.report(f"{table} {name}: differs here in {columns}, kept as it was")
 
-    def _find(self, table: str, columns: tuple[str, ...], row: ImportedRow) -> ImportedRow | None:
-        where = " AND ".join(f'"{column}" IS :{column}' for column in columns)
-        values = {column: row.get(column) for column in columns}
-        listed = ", ".join(f'"{column}"' for column in self._columns[table])
-        sql = f"SELECT {listed} FROM {table} WHERE {where}"
-        stored = self.db.execute(sql, values).fetchone()
-        return dict(zip(self._columns[table], stored, strict=True)) if stored else None
-
     def _avoid_second_active_fact(self, row: ImportedRow) -> None:
         if not row.get("key") or row.get("status") != "active":
             return
-        other = self._find("memories", ("key", "status", *_OWNER_COLUMNS), row)
+        other = self.rows.find("memories", ("key", "status", *_OWNER_COLUMNS), row)
         if other is not None:
             row["status"] = "contradicted"
             self._rivals.append((row["id"], other["id"]))
@@ -342,26 +334,22 @@ class RowImporter:
 
     def _avoid_second_open_run(self, row: ImportedRow) -> None:
         """End an imported run if its conversation has an open one here."""
-        sql = "SELECT 1 FROM runs WHERE conversation_id = ? AND state <> 'ended'"
-        if row["state"] != "ended" and self.db.execute(sql, (row["conversation_id"],)).get:
+        sql = "SELECT 1 FROM runs WHERE conversation_id = :id AND state <> 'ended'"
+        values = {"id": row["conversation_id"]}
+        if row["state"] != "ended" and next(self.rows.select(sql, values), None):
             row |= {"state": "ended", "stop_reason": "cancelled"}
             self.report(f"runs {row['id']}: its conversation has an open run here; kept as ended")
 
     def _avoid_used_position(self, row: ImportedRow) -> None:
         """Move an imported message whose position is used to the end of its conversation."""
-        if self._find("messages", ("conversation_id", "position"), row) is None:
+        if self.rows.find("messages", ("conversation_id", "position"), row) is None:
             return
-        sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = ?"
-        position = self.db.execute(sql, (row["conversation_id"],)).get
+        sql = "SELECT max(position) + 1 FROM messages WHERE conversation_id = :id"
+        position = next(self.rows.select(sql, {"id": row["conversation_id"]}))[0]
         self.report(
             f"messages {row['id']}: position {row['position']} is taken here; kept at {position}"
         )
         row["position"] = position
-
-    def _insert(self, table: str, row: ImportedRow) -> None:
-        listed = ", ".join(f'"{column}"' for column in row)
-        values = ", ".join(f":{column}" for column in row)
-        self.db.execute(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
 
 
 def _differ(remote: str | None, other: str | None) -> bool:
@@ -387,18 +375,3 @@ def check_row(table: str, row: ImportedRow) -> None:
         parse_dates(row.get("dates", "[]"))
     if table == "memory_changes" and "effects" in row:
         parse_effects(row["effects"])  # raises if it is not what `undo` relies on
-
-
-def _required_columns(db: apsw.Connection, table: str) -> frozenset[str]:
-    return frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[3])
-
-
-def columns_of(db: apsw.Connection, table: str) -> list[str]:
-    """Return the names of a table's columns."""
-    return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-
-
-def primary_key_of(db: apsw.Connection, table: str) -> tuple[str, ...]:
-    """Return the columns of a table's primary key."""
-    rows = [row for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
-    return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]))

@@ -1,0 +1,1 @@
+"""Whole stores as rows: exports, imports, merging, checks. Written once for every database."""
