@@ -143,13 +143,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def open_store(
     request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
-) -> Callable[..., Store]:
+) -> Iterator[Callable[..., Store]]:
     """Open the store of the test, in each database in turn; again, if it was opened before."""
     backend = BACKENDS[request.param]
-    return lambda folder=tmp_path: backend(folder, clock)
+    yield lambda folder=tmp_path: backend(folder, clock)
+    if request.param == "postgres":
+        from postgres_server import SCHEMAS  # psycopg: only for tests that need it
+
+        SCHEMAS.release()
 
 
 @pytest.fixture

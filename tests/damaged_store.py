@@ -9,7 +9,7 @@ import apsw
 
 from populated_memory import populate_memory
 from recollect.store.sqlite.repair import DERIVED
-from support import open_memory
+from support import file_store, open_memory
 
 PAGE = 4096
 WAL_HEADER, FRAME = 32, 24 + PAGE
@@ -61,7 +61,7 @@ def make_store(folder: Path) -> StoreFiles:
         rec.ingest("A long note. " + "word " * 1_200, project="site")
         rec.drain()
     with open_memory(path, words_only=True) as rec:
-        rec._store._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        file_store(rec)._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         rec.ingest("Written to the log.", project="site")
         rec.search(QUERY, project="site")
     database, frames = path.read_bytes(), path.with_name("memory.db-wal").read_bytes()

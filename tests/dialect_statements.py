@@ -6,7 +6,7 @@ from pathlib import Path
 
 _HEAD = re.compile(r"^-- ([a-z_]+): .*$", re.MULTILINE)
 _NOT_SQL = re.compile(r"'[^']*'|--.*$", re.MULTILINE)
-_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")  # not the `::type` of PostgreSQL
+_PARAMETER = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")  # not the `::type` of PostgreSQL
 
 Statements = Mapping[str, frozenset[str]]
 

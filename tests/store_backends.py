@@ -24,7 +24,18 @@ def open_encrypted_sqlite(folder: Path, clock: Clock, key: StoreKey) -> Store:
     return SqliteStore(path, clock, keys=KeyPlaces(uses_keyring=False, known=(key,)))
 
 
-BACKENDS: Mapping[str, Callable[[Path, Clock], Store]] = {"sqlite": open_sqlite}
+def open_postgres(folder: Path, clock: Clock) -> Store:
+    """Open the PostgreSQL store that stands for *folder*; its server starts when first needed."""
+    from postgres_server import SCHEMAS, shared_server  # psycopg: only for tests that need it
+    from recollect.store.postgres.store import PostgresStore
+
+    return PostgresStore(shared_server().address(SCHEMAS.schema_of(folder)), clock)
+
+
+BACKENDS: Mapping[str, Callable[[Path, Clock], Store]] = {
+    "sqlite": open_sqlite,
+    "postgres": open_postgres,
+}
 ENCRYPTED_BACKENDS: Mapping[str, Callable[[Path, Clock, StoreKey], Store]] = {
     "sqlite": open_encrypted_sqlite
 }

@@ -9,6 +9,7 @@ from recollect import LocalRecollect, Memory, MemoryType, Scope, Status
 from recollect.clock import SystemClock, uuid7_text
 from recollect.config import Settings
 from recollect.models.scripted_models import ScriptedEmbedder
+from recollect.store.sqlite.store import SqliteStore
 
 START = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -91,3 +92,10 @@ def candidates(rec: LocalRecollect, **filters: Any) -> list[Memory]:
     """Return the candidates in the inbox, newest first, of every owner."""
     options: dict[str, Any] = {"everywhere": True, "limit": 50, **filters}
     return rec.memories.list(statuses=["inbox"], **options)
+
+
+def file_store(rec: LocalRecollect) -> SqliteStore:
+    """Return the store of *rec*, which is in a file."""
+    store = rec._store
+    assert isinstance(store, SqliteStore)
+    return store

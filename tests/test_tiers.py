@@ -9,7 +9,7 @@ import pytest
 
 from tiers import can_hold, chooses_untiered
 
-DEFAULT = "not (door or kill or fuzz or vendor)"
+DEFAULT = "not (door or kill or fuzz or vendor or postgres)"
 
 
 def test_a_test_without_a_tier_starts_no_process() -> None:

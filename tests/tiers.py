@@ -13,18 +13,24 @@ from typing import Any
 
 from _pytest.mark.expression import Expression
 
-TIERS = frozenset({"door", "kill", "fuzz", "vendor"})
+TIERS = frozenset({"door", "kill", "fuzz", "vendor", "postgres"})
 _REFUSED = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind"})
-_MARK = re.compile(r"^(pytestmark = .*)?.*?pytest\.mark\.(door|kill|fuzz|vendor)\b", re.MULTILINE)
+_MARK = re.compile(
+    r"^(pytestmark = .*)?.*?pytest\.mark\.(door|kill|fuzz|vendor|postgres)\b", re.MULTILINE
+)
+_USES_STORE = re.compile(r"^def test_.*\(.*?\b(store|open_store|keep): ", re.MULTILINE | re.DOTALL)
 _running: list[str] = []  # the test without a tier that runs now, if one does
 
 
 def can_hold(path: Path, expression: str) -> bool:
     """Return whether the test file *path* can hold a test that the marker *expression* selects."""
-    marks = _MARK.findall(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    marks = _MARK.findall(text)
     whole = {tier for head, tier in marks if head}
     if not expression or any(not head for head, _ in marks):
         return True  # everything is chosen, or some tests have a mark of their own
+    if _USES_STORE.search(text) and "postgres" in expression:
+        return True  # the fixture runs the test in PostgreSQL too
 
     def is_marked(name: str, /, **_: object) -> bool:
         return name in whole
@@ -53,5 +59,5 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
             return  # a file, not a port
         raise RuntimeError(
             f"{_running[0]} starts a process or a server ({event}) and has no tier. Give its file "
-            "`pytestmark = pytest.mark.door` (or kill, fuzz, vendor; see pyproject.toml)"
+            "`pytestmark = pytest.mark.door` (or kill, fuzz, vendor, postgres; see pyproject.toml)"
         )

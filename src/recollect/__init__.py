@@ -341,10 +341,9 @@ def learning(
     *required*, entering the block raises the error instead.
     """
     # As above.
-    from os.path import abspath
-
     from recollect.client.learning import Learning, MemorySource
     from recollect.client.session import LearningOptions
+    from recollect.config import load_settings
 
     options = LearningOptions(
         agent=agent if isinstance(agent, str) else agent.name,
@@ -362,8 +361,10 @@ def learning(
             return MemorySource(remote.url, remote)
         if isinstance(memory, str | PathLike):
             path = memory
-            return MemorySource(abspath(path), open_store=lambda: open(path))
-        name = str(getattr(memory, "url", "") or getattr(memory, "path", memory))
+            settings = load_settings(db=str(path))
+            return MemorySource(settings.location, open_store=lambda: open(path))
+        local = getattr(memory, "engine", None)
+        name = str(getattr(memory, "url", "") or getattr(local, "store_location", memory))
         return MemorySource(name, memory, close_at_end=False)
 
     return Learning(find_source, options)

@@ -151,9 +151,24 @@ class Settings:
         _check_token(self.token)
 
     @property
+    def is_on_server(self) -> bool:
+        """Whether the store is on a database server, not in a file."""
+        return is_postgres_address(self.db)
+
+    @property
     def db_path(self) -> Path:
-        """The database file, with `~` resolved."""
+        """The database file, with `~` resolved; raises if the store is on a database server."""
+        if self.is_on_server:
+            raise InvalidInput(
+                f"this needs a store in a file, and {self.location} is on a database server; use "
+                "the tools of PostgreSQL for it, or name a file with --db"
+            )
         return expand_home(self.db)
+
+    @property
+    def location(self) -> str:
+        """Where the store is, for people: an absolute path, or an address without its password."""
+        return without_password(self.db) if self.is_on_server else str(self.db_path.absolute())
 
     @property
     def key_file_path(self) -> Path:
@@ -186,6 +201,21 @@ def expand_home(path: str) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise InvalidInput(f"cannot resolve the home folder in {path!r}: {error}") from error
+
+
+def is_postgres_address(db: str) -> bool:
+    """Return whether the setting `db` is the address of a PostgreSQL server, not a file."""
+    return db.startswith(("postgresql://", "postgres://"))
+
+
+def without_password(address: str) -> str:
+    """Return the address of a database server without the passwords in it."""
+    scheme, _, rest = address.partition("://")
+    place, question, query = rest.partition("?")
+    user, at, host = place.rpartition("@")
+    parts = [part for part in query.split("&") if "password" not in part.partition("=")[0]]
+    query = f"{question}{'&'.join(parts)}" if any(parts) else ""
+    return f"{scheme}://{user.partition(':')[0]}{at}{host}{query}"
 
 
 def config_path(environ: Mapping[str, str]) -> Path:

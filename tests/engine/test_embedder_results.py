@@ -8,7 +8,7 @@ import pytest
 
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedEmbedder
-from support import open_memory
+from support import file_store, open_memory
 
 
 class ConvertingEmbedder(ScriptedEmbedder):
@@ -85,7 +85,7 @@ def test_the_vector_of_a_text_that_is_forgotten_while_it_is_embedded_is_not_stor
 
         [message] = rec.conversations.messages(conversation.id)
         assert "car" not in message.content
-        with rec._store.read() as tables:
+        with file_store(rec).read() as tables:
             [(vector,)] = tables.connection.db.execute(
                 "SELECT e.vector FROM embeddings e JOIN items i USING (seq) WHERE i.id = ?",
                 (message.id,),

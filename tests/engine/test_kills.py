@@ -31,7 +31,7 @@ from recollect.domain.job import LEASE_S
 from recollect.models.chat_model import Completion, make_completion
 from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
-from support import LaterClock
+from support import LaterClock, file_store
 
 pytestmark = [
     pytest.mark.kill,
@@ -199,7 +199,7 @@ def work(asked: Mapping[str, Any]) -> None:
                 die()
             return False
 
-        memory._store._tables.connection.db.set_progress_handler(moment, VM_STEPS)
+        file_store(memory)._tables.connection.db.set_progress_handler(moment, VM_STEPS)
         memory.drain()
     os.write(asked["tell"], str(moments).encode())
 
@@ -294,7 +294,7 @@ def ended(case: Case, path: Path, *, ahead_s: float = 0.0) -> End:
     """Work off what is left in *path*, check it, and return what is in it."""
     with case.open(path, ahead_s=ahead_s) as memory:
         # Nobody pulls the plug on this one; waiting for the disk would take most of the time.
-        memory._store._tables.connection.db.execute("PRAGMA synchronous = OFF")
+        file_store(memory)._tables.connection.db.execute("PRAGMA synchronous = OFF")
         memory.drain()
         verified = memory.maintenance.verify()
         exported = path.with_suffix(".jsonl")

@@ -26,7 +26,7 @@ from recollect.config import Settings
 from recollect.engine.embed_pending import embed_items
 from recollect.store.indexes.bit_code_index import BitCodeIndex
 from sample_queries import ASKED_AT, QUESTIONS, answers, answers_as_bytes, opened, populate
-from support import FakeClock
+from support import FakeClock, file_store
 
 pytestmark = pytest.mark.kill
 
@@ -137,7 +137,7 @@ def test_without_a_vector_cache_the_bytes_are_the_same(
         with memory._services.store.read() as tables:
             serving = tables.embeddings.models_in_use().serving
         assert serving is not None
-        memory._store._code_indexes[serving.id] = BitCodeIndex(serving.id, cache_bytes=0)
+        file_store(memory)._code_indexes[serving.id] = BitCodeIndex(serving.id, cache_bytes=0)
 
         assert differences(answered, answers(memory)) == []
 
@@ -171,7 +171,7 @@ def embed_in_another_order(rec: LocalRecollect) -> None:
     """Embed everything: in another order and in other batches than `drain` would."""
     indexer = rec._services.indexer()
     assert indexer is not None
-    with rec._store.read() as tables:
+    with file_store(rec).read() as tables:
         ids = [row[0] for row in tables.connection.db.execute("SELECT id FROM items ORDER BY seq")]
     random = Random(11)
     random.shuffle(ids)

@@ -13,7 +13,7 @@ from recollect import (
     Retrieval,
     TooLarge,
 )
-from support import FakeClock, open_memory
+from support import FakeClock, file_store, open_memory
 from tables import each_row
 
 
@@ -155,7 +155,7 @@ def test_a_search_of_the_archive_is_logged_and_can_be_explained(
 
     assert hit.explanation
     assert shown == 1
-    with anna._store.read() as tables:
+    with file_store(anna).read() as tables:
         ids = [row[0] for row in tables.connection.db.execute("SELECT id FROM retrievals")]
     logged = anna.explain(ids[-1])
     assert isinstance(logged, Retrieval)

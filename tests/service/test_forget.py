@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from recollect import LocalRecollect, NotFound
-from support import FakeClock, open_memory
+from support import FakeClock, file_store, open_memory
 
 SECRET = "quetzalcoatl"
 
@@ -138,7 +138,7 @@ def test_while_another_process_reads_the_receipt_says_what_waits(
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM memories").fetchall()
-    rec._store._tables.connection.db.set_busy_timeout(10)
+    file_store(rec)._tables.connection.db.set_busy_timeout(10)
 
     receipt = rec.forget(memory.id)
     reader.close()

@@ -18,7 +18,7 @@ from recollect import (
 )
 from recollect.config import Settings
 from recollect.models.scripted_models import ScriptedChatModel
-from support import FakeClock, candidates, open_memory
+from support import FakeClock, candidates, file_store, open_memory
 
 WORD = "quetzalcoatl"
 SECRET = f"My dog is called {WORD}."
@@ -408,4 +408,4 @@ def test_two_sources_that_differ_only_in_what_is_forgotten_are_both_blanked(
     rec.agents.delete("ada")
 
     assert rec.maintenance.verify().ok
-    assert "Postgres" not in rec._store.path.read_bytes().decode("utf-8", "ignore")
+    assert "Postgres" not in file_store(rec).path.read_bytes().decode("utf-8", "ignore")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Block, InvalidInput, LocalRecollect, MessageHit, Retrieval
+from support import file_store
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_file_opened_without_a_project_leaves_no_text(
         rec.files.search("zanzibar")
     rec.agents.delete("coder")
     assert rec.maintenance.status().counts["files"] == 0
-    assert b"zanzibar" not in rec._store.path.read_bytes()
+    assert b"zanzibar" not in file_store(rec).path.read_bytes()
 
 
 def test_what_is_kept_of_files_can_be_forgotten(rec: LocalRecollect, tmp_path: Path) -> None:

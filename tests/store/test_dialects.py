@@ -31,6 +31,17 @@ def test_every_database_has_the_same_statements_with_the_same_parameters(folder:
     assert differences(read_statements(FIRST), read_statements(folder)) == []
 
 
+@pytest.mark.parametrize("folder", DIALECTS, ids=lambda folder: folder.parent.name)
+def test_every_database_has_the_same_schema_version(folder: Path) -> None:
+    # An export says the version of its rows, and every database imports it.
+    newest = [
+        max(path.name for path in (some.parent / "migrations").glob("*.sql"))[:4]
+        for some in (FIRST, folder)
+    ]
+
+    assert newest[0] == newest[1]
+
+
 def test_a_folder_that_differs_is_described(tmp_path: Path) -> None:
     folder = tmp_path / "queries"
     shutil.copytree(FIRST, folder)

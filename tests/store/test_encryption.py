@@ -27,7 +27,7 @@ from recollect.store.sqlite.encryption import find_key, is_encrypted
 from recollect.store.sqlite.replace_file import change_key
 from recollect.store.store_key import StoreKey, parse_key, unwrap_key, wrap_key
 from store_bytes import files_with_word
-from support import FakeClock
+from support import FakeClock, file_store
 
 WORDS = ("zebrafish", "quagga", "axolotl")
 
@@ -144,7 +144,7 @@ def test_a_passphrase_also_opens_the_snapshots_and_exports_of_the_store(
 ) -> None:
     with LocalRecollect(settings) as rec:
         rec.ingest("The zebrafish tank is in Berlin.", scope="global")
-        rec._store.snapshot("test")
+        file_store(rec).snapshot("test")
     encrypt_store(settings, KeyPlace.PASSPHRASE, new_passphrase="correct horse")
     known = replace(settings, passphrase="correct horse")
 
@@ -257,8 +257,8 @@ def test_a_refused_conversion_changes_no_file(
     monkeypatch.setattr("recollect.store.sqlite.replace_file.LOCK_MS", 10)
     path = encrypted.db_path
     with LocalRecollect(encrypted) as rec:
-        rec._store.snapshot("a")
-        rec._store.snapshot("test")
+        file_store(rec).snapshot("a")
+        file_store(rec).snapshot("test")
     files = [path, path.with_name("memory.db.before-a"), path.with_name("memory.db.before-test")]
     key_file = encrypted.key_file_path.read_bytes()
     keys = KeyPlaces(key_file=encrypted.key_file_path, uses_keyring=False)
@@ -350,8 +350,9 @@ def test_what_can_be_read_of_a_damaged_encrypted_store_is_rescued_encrypted(
         assert not rec.maintenance.verify().ok
         assert rec.damage is not None
         assert rec.damage.rescued["memories"] > 150
-        assert rec._store._source is not None
-        copies = list(rec._store._source.path.parent.iterdir())
+        source = file_store(rec)._source
+        assert source is not None
+        copies = list(source.path.parent.iterdir())
         assert len(copies) > 0
         assert not any(b"axolotl" in copy.read_bytes() for copy in copies)
 

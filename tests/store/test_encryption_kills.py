@@ -15,6 +15,7 @@ from recollect.app.restore_backup import replace_by_backup
 from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.store.sqlite.encryption import is_encrypted
+from support import file_store
 
 pytestmark = [
     pytest.mark.kill,
@@ -48,7 +49,7 @@ def test_the_store_is_whole_whenever_its_conversion_is_killed(
     with LocalRecollect(settings) as rec:
         for number in range(20):
             rec.ingest(f"{STATEMENT} Tank {number} is the same.", scope="global")
-        rec._store.snapshot("test")
+        file_store(rec).snapshot("test")
         before = rec.maintenance.status().memories_by_status
         rec.maintenance.backup(pristine / "backups")
     if command in (rekey_store, decrypt_store):

@@ -10,7 +10,7 @@ import pytest
 
 from recollect import LocalRecollect, StoreBusy, StoreClosed, StoreFull
 from recollect.store.sqlite import connection
-from support import open_memory
+from support import file_store, open_memory
 
 pytestmark = pytest.mark.kill
 
@@ -60,7 +60,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(path: Path) -> None
 def test_a_store_at_its_size_limit_says_so_and_loses_nothing(path: Path) -> None:
     with open_memory(path, words_only=True) as rec:
         kept = rec.ingest("small")
-        database = rec._store._tables.connection.db
+        database = file_store(rec)._tables.connection.db
         pages = database.execute("PRAGMA page_count").get
         database.execute(f"PRAGMA max_page_count = {pages + 2}").fetchall()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from support import open_memory
+from support import file_store, open_memory
 
 pytestmark = [
     pytest.mark.kill,
@@ -83,7 +83,7 @@ def test_what_is_only_in_the_write_ahead_log_is_read_too(
     path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with open_memory(path, words_only=True) as rec:
-        rec._store._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        file_store(rec)._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         rec.ingest("Answers should be short.")
     path.with_name("memory.db-shm").unlink(missing_ok=True)
     assert path.with_name("memory.db-wal").stat().st_size > 0

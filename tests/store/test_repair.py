@@ -12,7 +12,7 @@ from recollect import AlreadyExists, LocalRecollect, StoreDamaged
 from recollect.clock import SystemClock
 from recollect.domain.repair_report import RepairReport
 from recollect.store.sqlite.repair import repair
-from support import open_memory
+from support import file_store, open_memory
 
 TEXT = "The staging server is called heron."
 ALL: dict[str, Any] = {"project": "site", "limit": 100}
@@ -138,7 +138,7 @@ def test_a_damaged_log_loses_nothing_and_is_not_written_to(
 ) -> None:
     fill(path)
     with open_memory(path, words_only=True) as rec:
-        rec._store._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        file_store(rec)._tables.connection.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         written = [rec.ingest(f"In the log, number {number}.").id for number in range(5)]
     log = path.with_name("memory.db-wal")
     frames = bytearray(log.read_bytes())

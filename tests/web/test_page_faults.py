@@ -6,6 +6,7 @@ import pytest
 
 from recollect import LocalRecollect
 from recollect.domain.limits import MAX_CONTENT
+from support import file_store
 from web_pages import NAVIGATION, PageClient, add_candidates, page_client
 
 LONG = "A long text that somebody typed. " * 3_000
@@ -19,7 +20,7 @@ def client(words_only: LocalRecollect) -> PageClient:
 
 def fill_disk(rec: LocalRecollect) -> None:
     """Let the database grow no more."""
-    database = rec._store._tables.connection.db
+    database = file_store(rec)._tables.connection.db
     pages = database.execute("PRAGMA page_count").get
     database.execute(f"PRAGMA max_page_count = {pages}").fetchall()
 

@@ -45,6 +45,12 @@ class EngineControl:
         self.transport = transport  # carries out requests that were not made by a verb
         self._backups = BackupSchedule(services)
 
+    @property
+    def store_location(self) -> str:
+        """Where the store is: the absolute path of its file, or its address without a password."""
+        store = self._services.store
+        return store.location if store.file is None else str(store.file.path.absolute())
+
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
         return jobs.run_jobs_in_steps(self._services)

@@ -9,7 +9,7 @@ from recollect.domain.agent import Agent
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.models.model_names import agent_model_name, embedder_name_and_dimension
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.protocol import Store
 from recollect.store.values import RegisteredModel
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class LazyModels:
     def __init__(
         self,
         settings: Settings,
-        store: SqliteStore,
+        store: Store,
         embedder: "Embedder | None",
         chat: "ChatModel | None",
     ) -> None:

@@ -15,15 +15,18 @@ from recollect.api.noun import Transport
 from recollect.api.recollect import Recollect
 from recollect.app.lazy_models import LazyModels
 from recollect.app.local_transport import LocalTransport
+from recollect.app.open_server_store import open_server_store
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings, expand_home
 from recollect.domain.model_usage import ModelBudget
 from recollect.domain.promotion_policy import PolicySettings
 from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
+from recollect.errors import InvalidInput
 from recollect.models.model_prices import ModelPrices
 from recollect.service.services import Services
 from recollect.store.key_places import KeyPlaces
+from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -71,12 +74,13 @@ class LocalRecollect(Recollect):
     ) -> None:
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        path = settings.db_path
-        if settings.db == ":memory:":
-            self._temporary = tempfile.TemporaryDirectory(prefix="recollect-")
-            path = Path(self._temporary.name) / "memory.db"
         clock = clock or SystemClock()
-        self._store = SqliteStore(path, clock, keys=key_places(settings))
+        self._store: Store
+        self._file: SqliteStore | None = None
+        if settings.is_on_server:
+            self._store = open_server_store(settings, clock)
+        else:
+            self._store = self._file = self._open_file(settings, clock)
         self._models = LazyModels(settings, self._store, embedder, chat)
         engine_context = EngineContext(
             store=self._store,
@@ -107,15 +111,24 @@ class LocalRecollect(Recollect):
             transport = ServerFirstTransport(transport, find_server)
         super().__init__(transport)
 
+    def _open_file(self, settings: Settings, clock: Clock) -> SqliteStore:
+        path = settings.db_path
+        if settings.db == ":memory:":
+            self._temporary = tempfile.TemporaryDirectory(prefix="recollect-")
+            path = Path(self._temporary.name) / "memory.db"
+        return SqliteStore(path, clock, keys=key_places(settings))
+
     @property
     def path(self) -> Path:
-        """The database file."""
-        return self._store.path
+        """The database file; raises `InvalidInput` if the store is on a database server."""
+        if self._file is None:
+            raise InvalidInput(f"{self._store.location} is on a database server and has no file")
+        return self._file.path
 
     @property
     def damage(self) -> RepairReport | None:
         """What is lost of a damaged store, which is read from a rescued copy; None if intact."""
-        return self._store.rescue_report
+        return None if self._file is None else self._file.rescue_report
 
     @cached_property
     def engine(self) -> "EngineControl":

@@ -104,7 +104,9 @@ def start_in_background(
 def _spawn(
     settings: Settings, output: int, *, token_file: str | None, verbose: bool
 ) -> subprocess.Popen[bytes]:
-    command = [*THIS_COMMAND, "serve", "--db", settings.db, "--host", settings.host]
+    command = [*THIS_COMMAND, "serve", "--host", settings.host]
+    # The list of processes would show the password in an address.
+    command += [] if settings.is_on_server else ["--db", settings.db]
     command += [word for folder in settings.file_root_paths for word in ("--files", str(folder))]
     command += ["--port", str(settings.port)]
     if token_file is not None:  # the list of processes would show the token itself
@@ -116,7 +118,12 @@ def _spawn(
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
         detached = {"creationflags": flags}
     child: subprocess.Popen[bytes] = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, **detached
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=os.environ | {"RECOLLECT_DB": settings.db},
+        **detached,
     )
     return child
 

@@ -22,7 +22,7 @@ from recollect.cli.output import (
     with_output,
 )
 from recollect.cli.progress import progress_line, show_status
-from recollect.config import config_path, load_settings
+from recollect.config import config_path, is_postgres_address, load_settings
 from recollect.domain.maintenance import MaintenanceReport, SeenClient, StoreStatus
 from recollect.errors import RecollectError
 from recollect.text.bpe_tokenizer import has_tables
@@ -181,22 +181,29 @@ def _report_lines(report: MaintenanceReport) -> Iterator[str]:
         yield f"   [dim]{since}; recollect confirm {memory.id}[/dim]"
 
 
+def _file_checks(
+    rec: LocalRecollect, path: Path, *, is_encrypted: bool
+) -> Iterator[tuple[str, bool, str]]:
+    """Yield the checks of a store in a file."""
+    mode = path.stat().st_mode & 0o777
+    private = os.name != "posix" or mode & 0o077 == 0
+    yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
+    yield encryption_check(path, is_encrypted)
+    yield from backup_check(rec)
+    free = shutil.disk_usage(path.parent).free
+    yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
+
+
 def _checks(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     """Yield the name, result and details of every check of `doctor`."""
     yield "python", True, f"{platform.python_version()} on {platform.system()}"
     config = config_path(os.environ)
     yield "configuration", True, f"{config} ({'found' if config.exists() else 'none, defaults'})"
     store = rec.maintenance.status()
-    path = Path(store.path)
-    yield "store", True, f"{path}, schema {store.schema}, {store.bytes / 1e6:.1f} MB"
+    yield "store", True, f"{store.path}, schema {store.schema}, {store.bytes / 1e6:.1f} MB"
     yield "access", rec.damage is None, store.read_only or "can be read and written"
-    mode = path.stat().st_mode & 0o777
-    private = os.name != "posix" or mode & 0o077 == 0
-    yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
-    free = shutil.disk_usage(path.parent).free
-    yield encryption_check(path, store.is_encrypted)
-    yield from backup_check(rec)
-    yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
+    if not is_postgres_address(store.path):
+        yield from _file_checks(rec, Path(store.path), is_encrypted=store.is_encrypted)
     yield from _health_checks(rec, store)
     yield "token counts", True, "exact for OpenAI's models" if has_tables() else ESTIMATED
     try:

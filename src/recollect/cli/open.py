@@ -58,10 +58,10 @@ def _running_server(settings: Settings) -> ServerRecord:
     if health is None:
         start_in_background(settings, token_file=None, verbose=False)
         record = read_pid(path)
-    elif health["database_path"] != str(settings.db_path.absolute()):
+    elif health["database_path"] != settings.location:
         raise click.ClickException(
             f"the server on port {settings.port} serves {health['database_path']}, not "
-            f"{settings.db_path.absolute()}; choose another --port, or pass --db"
+            f"{settings.location}; choose another --port, or pass --db"
         )
     if record is None or not record.key:
         raise click.ClickException(

@@ -20,12 +20,13 @@ from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
 from recollect.cli.project_option import folder_as_path
 from recollect.cli.project_option import project_option as project_option
-from recollect.config import Settings, expand_home, load_settings
+from recollect.config import Settings, expand_home, is_postgres_address, load_settings
 from recollect.errors import StoreKeyMissing
 from recollect.store.key_places import wrapped_keys_file
 from recollect.store.sqlite.encryption import find_key
 
 Decorator = Callable[[Callback], Callback]
+DB_HELP = "The database file, or postgresql://… Default: RECOLLECT_DB, the configuration file."
 
 
 agent_option = click.option("--agent", required=True, help="The agent, by name or id.")
@@ -48,12 +49,13 @@ def with_store(command: Callback, *, creates: bool = False) -> Callback:
     A store that is named and does not exist is created only by a command that *creates*.
     """
 
-    @click.option("--db", help="The database file. Default: RECOLLECT_DB, the configuration file.")
+    @click.option("--db", help=DB_HELP)
     @json_option
     @functools.wraps(command)
     def run(db: str | None, as_json: bool, **options: Any) -> None:
         path = database(db)
-        if path and not creates and not expand_home(path).exists():
+        is_new = path and not is_postgres_address(path) and not expand_home(path).exists()
+        if is_new and not creates:
             message = f"there is no store at {path}; `recollect add` creates one"
             raise click.ClickException(message)
         with errors_in_one_line(), LocalRecollect(settings_with_passphrase(path)) as rec:
@@ -65,6 +67,8 @@ def with_store(command: Callback, *, creates: bool = False) -> Callback:
 def settings_with_passphrase(db: str | None) -> Settings:
     """Return the settings; ask for the passphrase if the store needs one and a person is there."""
     settings = load_settings(db=db)
+    if settings.is_on_server:
+        return settings
     path = settings.db_path
     if settings.passphrase or not sys.stdin.isatty() or not wrapped_keys_file(path).exists():
         return settings

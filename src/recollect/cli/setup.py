@@ -10,7 +10,7 @@ import click
 
 from recollect.cli.output import Output, database, safe, wants_json, with_output
 from recollect.cli.server_files import state_folder
-from recollect.config import expand_home
+from recollect.config import expand_home, is_postgres_address
 from recollect.errors import PackageMissing, RecollectError
 from recollect.runtime.mcp_package import require_mcp_package
 from recollect.setup.apply_changes import (
@@ -84,6 +84,11 @@ def invocation(environment: ClientEnvironment, db: str | None) -> Invocation:
     # -P: a client starts it in its project, whose files must not be imported as modules.
     program = (str(own),) if own.is_file() else (sys.executable, "-P", "-m", "recollect")
     path = database(db)
+    if path and is_postgres_address(path):
+        raise click.ClickException(
+            "a store on a database server is used through `recollect serve`: run it there, and set "
+            "RECOLLECT_SERVER_URL for the client instead of --db"
+        )
     return Invocation(
         program=program,
         db=str(expand_home(path).absolute()) if path else None,

@@ -4,13 +4,14 @@ Find the store that a hook works for, and the server that serves it, without loa
 The rules are those of config.py, limited to the store, the server URL and the token; a test
 compares the two. A local server is found by its pid file, which names its store. A configured
 server URL is used as it is. If a store is configured too, the request names it, and a server of
-another store refuses the request.
+another store refuses the request. A store on a database server is used through a Recollect server.
 """
 
 import json
 import os
 
 DEFAULT_DB = "~/.local-memory/memory.db"
+DEFAULT_URL = "http://127.0.0.1:8283"  # of the server of a store that is not in a file
 _VARIABLES = {
     "db": ("RECOLLECT_DB", "MEMORY_SERVER_DB_PATH"),
     "server_url": ("RECOLLECT_SERVER_URL", "MEMORY_SERVER_URL"),
@@ -43,6 +44,10 @@ def find_target_store(environ: "dict[str, str]", db: str = "") -> TargetStore:
             settings[name] = value
     if db:
         settings["db"] = db
+    if settings.get("db", "").startswith(("postgresql://", "postgres://")):
+        # Its address may hold a password, and hooks leave files behind: ask a server instead.
+        settings["server_url"] = settings.get("server_url", "") or DEFAULT_URL
+        del settings["db"]
     path = os.path.expanduser(settings.get("db", DEFAULT_DB))
     return TargetStore(
         db=os.path.abspath(path),

@@ -86,7 +86,7 @@ class _SnapshotReader:
         with move_on_after(READ_TIMEOUT_S) as scope:
             await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
         last = self._last or HealthSnapshot(
-            path=str(self._rec.path.absolute()), embedder=UNKNOWN_EMBEDDER
+            path=self._rec.engine.store_location, embedder=UNKNOWN_EMBEDDER
         )
         worker, error = self._background.state, self._background.last_error
         age_s = self._clock() - self._taken_at if scope.cancelled_caught else None
@@ -99,7 +99,7 @@ class _SnapshotReader:
         except StoreError as error:
             store_error = str(error)
         self._last = HealthSnapshot(
-            path=str(self._rec.path.absolute()),
+            path=self._rec.engine.store_location,
             embedder=self._rec.engine.embedder_status(),
             store=store,
             store_error=store_error,

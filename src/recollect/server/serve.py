@@ -89,7 +89,7 @@ def serve(
                     url=local_url(settings.host, port),
                     host=settings.host,
                     port=port,
-                    db=str(rec.path.absolute()),
+                    db=rec.engine.store_location,
                     key=app.state.site.sessions.key,
                 )
             )

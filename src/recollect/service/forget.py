@@ -66,7 +66,12 @@ def erase_and_list_copies(services: Services) -> list[str]:
 
 def copies_on_disk(services: Services) -> list[str]:
     """Return a line for each copy of the store that may hold what is forgotten."""
-    snapshots = services.store.file.snapshots() if services.store.file else []
+    if services.store.file is None:
+        return [
+            "the database server keeps deleted rows until it vacuums its tables, and longer in its "
+            "write-ahead log, replicas and backups; they expire as its administrator has decided"
+        ]
+    snapshots = services.store.file.snapshots()
     return [f"a copy taken before a change may hold it: {path}" for path in snapshots]
 
 

@@ -1,0 +1,158 @@
+"""
+Transactions of a store on a PostgreSQL server.
+
+A read is a REPEATABLE READ transaction: one moment of the store. A write first takes the advisory
+lock of the store's schema, so that there is one writer at a time among all servers and workers, as
+in an SQLite file: what a write reads cannot change before it commits, rows get their numbers in the
+order of commits (a cache of vectors reads from the last number on), and two writers cannot wait for
+each other. The lock ends with the transaction, also when a process is killed.
+
+Everything a transaction needs is set in the round trip that begins it, for that transaction only,
+so that a pooler between us and the server may give every transaction another connection.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow
+
+from recollect.errors import StoreUnavailable
+from recollect.store.open_tables import OpenTables
+from recollect.store.postgres.postgres_connection import PostgresConnection, configure
+from recollect.store.postgres.postgres_errors import RETRIED, translate_errors
+from recollect.store.postgres.server_address import ServerAddress
+
+Database = psycopg.Connection[TupleRow]
+PostgresTables = OpenTables[PostgresConnection]
+
+STATEMENT_TIMEOUT_MS = 60_000
+LOCK_TIMEOUT_MS = 30_000
+IDLE_TIMEOUT_MS = 60_000  # a process that hangs inside a write must not keep the lock
+# Keepalives: a server that vanished is noticed after a minute instead of two hours.
+CONNECTION_OPTIONS: dict[str, Any] = {
+    "autocommit": True,  # transactions are begun by the statements below
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "application_name": "recollect",
+}
+
+
+def connect(address: ServerAddress) -> Database:
+    """Open a connection."""
+    with translate_errors(address.location):
+        db = psycopg.connect(address.conninfo, **CONNECTION_OPTIONS)
+    configure(db)
+    return db
+
+
+def begin_read(address: ServerAddress, *, timeout_ms: int = STATEMENT_TIMEOUT_MS) -> str:
+    """Return the statements that begin a read."""
+    return f"""BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+        SET LOCAL search_path TO {address.schema};
+        SET LOCAL statement_timeout = {timeout_ms}"""
+
+
+def begin_write(
+    address: ServerAddress, *, lock_timeout_ms: int = LOCK_TIMEOUT_MS, is_durable: bool = True
+) -> str:
+    """Return the statements that begin a write, and wait until it is the only one."""
+    return f"""BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+        SET LOCAL search_path TO {address.schema};
+        SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS};
+        SET LOCAL lock_timeout = {lock_timeout_ms};
+        SET LOCAL idle_in_transaction_session_timeout = {IDLE_TIMEOUT_MS};
+        SET LOCAL synchronous_commit = {"on" if is_durable else "off"};
+        SELECT pg_advisory_xact_lock({address.lock_key})"""
+
+
+def is_open(db: Database) -> bool:
+    """Return whether a transaction is open, as far as this side knows."""
+    states = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+    return not db.closed and db.info.transaction_status in states
+
+
+class PostgresTransactions:
+    """
+    See `recollect.store.group_commit.WriteTransactions`.
+
+    The connection is replaced when it is found broken at the beginning of a transaction: nothing is
+    lost then. What breaks later is an error, because the work may have had other effects.
+    """
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        begin_sql: str,
+        open_tables: Callable[[PostgresConnection], PostgresTables],
+    ) -> None:
+        self._address = address
+        self._begin_sql = begin_sql
+        self._open_tables = open_tables
+        self._connect()
+
+    def _connect(self) -> None:
+        self._db = connect(self._address)
+        self.tables = self._open_tables(PostgresConnection(self._db))
+
+    @property
+    def location(self) -> str:
+        return self._address.location
+
+    @property
+    def in_transaction(self) -> bool:
+        return is_open(self._db)
+
+    def begin(self) -> None:
+        try:
+            if not self._db.closed:
+                self._db.execute(self._begin_sql, prepare=False)
+                return
+        except psycopg.OperationalError:
+            if self.in_transaction:
+                raise  # the lock was not free, or the server answered with another error
+            self._db.close()
+        self._connect()
+        self._db.execute(self._begin_sql, prepare=False)
+
+    def commit(self) -> None:
+        # A transaction in which a statement failed is rolled back by COMMIT, without an error.
+        if self._db.info.transaction_status != TransactionStatus.INTRANS:
+            raise StoreUnavailable(
+                f"{self.location}: a statement of this write failed; nothing was changed"
+            )
+        try:
+            result = self._db.execute("COMMIT", prepare=False).statusmessage
+        except psycopg.OperationalError as error:
+            raise StoreUnavailable(
+                f"the connection to {self.location} was lost at the end of a write, which may or "
+                f"may not be stored ({error}). Look before you repeat it, or repeat it with the "
+                "same idempotency key"
+            ) from error
+        if result != "COMMIT":
+            raise StoreUnavailable(f"{self.location} rolled the write back; nothing was changed")
+
+    def rollback(self) -> None:
+        self._db.execute("ROLLBACK", prepare=False)
+
+    def savepoint(self) -> None:
+        self._db.execute("SAVEPOINT ticket", prepare=False)
+
+    def rollback_to_savepoint(self) -> None:
+        self._db.execute("ROLLBACK TO ticket", prepare=False)
+
+    def release_savepoint(self) -> None:
+        self._db.execute("RELEASE ticket", prepare=False)
+
+    def must_retry(self, error: BaseException) -> bool:
+        return isinstance(error, RETRIED) or isinstance(error.__cause__, RETRIED)
+
+    def translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(self.location)
+
+    def close(self) -> None:
+        self._db.close()

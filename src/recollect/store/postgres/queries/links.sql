@@ -1,0 +1,48 @@
+-- add_link: an equal link is stored once
+INSERT INTO memory_links (id, from_id, relation, to_kind, to_id, note, from_project_id, to_project_id, created_at)
+VALUES (:id, :from_id, :relation, :to_kind, :to_id, :note,
+        (SELECT project_id FROM memories WHERE id = :from_id),
+        CASE :to_kind WHEN 'project' THEN :to_id ELSE (SELECT project_id FROM memories WHERE id = :to_id) END,
+        :created_at)
+ON CONFLICT (from_id, relation, to_kind, to_id) DO UPDATE
+   SET note = CASE WHEN excluded.note <> '' THEN excluded.note ELSE memory_links.note END
+RETURNING id, from_id, relation, to_kind, to_id, note, created_at;
+
+-- remove_links: by their ids, given as a JSON list; unknown ids are ignored
+DELETE FROM memory_links WHERE id IN (SELECT value FROM json_list(:ids));
+
+-- links_of: both directions
+SELECT id, from_id, relation, to_kind, to_id, note, created_at FROM memory_links
+ WHERE from_id = :id OR (to_kind = 'memory' AND to_id = :id) ORDER BY id;
+
+-- conflicts: which memories contradict these, in both directions, while the other one is current
+SELECT l.from_id, l.to_id FROM json_list(:ids) j
+ JOIN memory_links l ON l.from_id = j.value AND l.relation = 'contradicts'
+ JOIN memories m ON m.id = l.to_id AND m.status IN ('active', 'contradicted', 'inbox')
+UNION
+SELECT l.to_id, l.from_id FROM json_list(:ids) j
+ JOIN memory_links l ON l.to_id = j.value AND l.relation = 'contradicts'
+ JOIN memories m ON m.id = l.from_id AND m.status IN ('active', 'contradicted', 'inbox')
+ORDER BY 1, 2;
+
+-- contradictions: between current memories, newest first
+SELECT l.id, l.from_id, l.relation, l.to_kind, l.to_id, l.note, l.created_at FROM memory_links l
+  JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
+  JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
+ WHERE l.relation = 'contradicts' ORDER BY l.created_at DESC, l.id DESC LIMIT :limit;
+
+-- count_conflicts: pairs of current memories
+SELECT count(DISTINCT least(l.from_id, l.to_id) || greatest(l.from_id, l.to_id)) FROM memory_links l
+  JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
+  JOIN memories b ON b.id = l.to_id AND b.status IN ('active', 'contradicted', 'inbox')
+ WHERE l.relation = 'contradicts';
+
+-- ids_linked_to: memories of other projects that are linked to this one or to a memory of it
+SELECT m.id FROM memory_links l
+ JOIN memories m ON m.id = l.from_id AND m.scope IN ('project', 'repo')
+ WHERE l.to_project_id = :project_id AND l.from_project_id <> l.to_project_id
+UNION
+SELECT m.id FROM memory_links l
+ JOIN memories m ON m.id = l.to_id AND m.scope IN ('project', 'repo')
+ WHERE l.from_project_id = :project_id AND l.from_project_id <> l.to_project_id AND l.to_kind = 'memory'
+ORDER BY 1;

@@ -1,0 +1,60 @@
+"""
+The address of a store on a PostgreSQL server: postgresql://user@host/database?schema=name.
+
+One store is one schema of a database. Every other parameter of the address is one of libpq
+(sslmode, options, …), and what it does not say is read from the variables and files of libpq
+(PGPASSWORD, ~/.pgpass, …).
+"""
+
+import hashlib
+import re
+from dataclasses import field
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from recollect.config import is_postgres_address, without_password
+from recollect.errors import InvalidInput
+from recollect.lazy_dataclass import dataclass
+
+DEFAULT_SCHEMA = "recollect"
+_SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """Where a store is: how to connect, and its schema."""
+
+    conninfo: str = field(repr=False)  # may hold a password
+    schema: str
+    location: str  # for people, without a password
+
+    @property
+    def lock_key(self) -> int:
+        """The advisory lock of the store's only writer: a number for each schema."""
+        digest = hashlib.sha256(f"recollect {self.schema}".encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def parse_address(url: str) -> ServerAddress:
+    """Return the address in *url*; raises `InvalidInput` if it is not one."""
+    if not is_postgres_address(url):
+        raise InvalidInput("the address of a database server must begin with postgresql://")
+    try:
+        parts = urlsplit(url)
+        parameters = parse_qsl(
+            parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)
+        )
+    except ValueError:
+        # The message of the error may hold the password.
+        raise InvalidInput(
+            "the address of the database server cannot be read; use "
+            "postgresql://user@host:5432/database, with %XX for special characters"
+        ) from None
+    schema = dict(parameters).get("schema", DEFAULT_SCHEMA)
+    if not _SCHEMA_NAME.fullmatch(schema):
+        raise InvalidInput(
+            f"the schema {schema[:80]!r} is not a name of lower-case letters, digits and "
+            "underscores, at most 63"
+        )
+    others = urlencode([pair for pair in parameters if pair[0] != "schema"], quote_via=quote)
+    conninfo = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
+    return ServerAddress(conninfo, schema, without_password(url))

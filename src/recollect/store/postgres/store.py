@@ -1,0 +1,299 @@
+"""
+The PostgreSQL store: its connections, and operations on the whole schema.
+
+As in SQLite there is one write connection behind the group-commit writer, one for the retrieval
+log, whose rows need not be on disk at once, and a bounded pool of connections that only read.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from recollect.clock import Clock
+from recollect.domain.maintenance import Imported, VerificationProblem
+from recollect.domain.retrieval import Retrieval
+from recollect.domain.unfinished_work import UnfinishedWork
+from recollect.errors import StoreClosed
+from recollect.store.group_commit import Writer
+from recollect.store.indexes.word_tokenizer import WordTokenizer
+from recollect.store.open_tables import open_tables
+from recollect.store.postgres.migrate import migrate
+from recollect.store.postgres.postgres_connection import PostgresConnection, configure
+from recollect.store.postgres.postgres_errors import translate_errors
+from recollect.store.postgres.postgres_rows import ColumnNames, PostgresRows
+from recollect.store.postgres.postgres_transactions import (
+    CONNECTION_OPTIONS,
+    STATEMENT_TIMEOUT_MS,
+    Database,
+    PostgresTables,
+    PostgresTransactions,
+    begin_read,
+    begin_write,
+    connect,
+    is_open,
+)
+from recollect.store.postgres.server_address import ServerAddress
+from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
+from recollect.store.sqlite.staged_rows import StagedRows
+from recollect.store.transfer.export_import import export_rows, row_counts
+from recollect.store.transfer.export_upgrade import upgrade_rows
+from recollect.store.transfer.import_steps import import_validated
+from recollect.store.transfer.row_checks import check_rows, rebuild
+
+if TYPE_CHECKING:
+    from recollect.store.indexes.bit_code_index import BitCodeIndex
+
+T = TypeVar("T")
+FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not written to it yet
+MAX_READERS = 10  # connections of this process that read; further readers wait
+READER_WAIT_S = 15.0
+LOG_LOCK_TIMEOUT_MS = 250  # log rows do not wait longer
+NO_TIMEOUT = 0  # for reads of whole tables
+
+_SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+            WHERE c.relnamespace = to_regnamespace(:schema) AND c.relkind = 'r'"""
+
+
+class PostgresStore:
+    """
+    See `Store` in recollect.store.protocol.
+
+    Safe to share between threads, not across a fork.
+    """
+
+    def __init__(self, address: ServerAddress, clock: Clock) -> None:
+        self._address = address
+        self._clock = clock
+        self._pid = os.getpid()
+        self._closed = False
+        self._code_indexes: dict[int, BitCodeIndex] = {}
+        self._columns: dict[str, ColumnNames] = {}
+        self._next_write = threading.local()
+        self._log_lock = threading.Lock()
+        self._log: PostgresTransactions | None = None
+        self._reader_tables: weakref.WeakKeyDictionary[Database, PostgresTables] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._schema = self._migrate()
+        self._transactions = PostgresTransactions(address, begin_write(address), self._open_tables)
+        self._writer = Writer(self._transactions)
+        self._readers = ConnectionPool(
+            address.conninfo,
+            kwargs=CONNECTION_OPTIONS,
+            configure=configure,
+            min_size=0,
+            max_size=MAX_READERS,
+            timeout=READER_WAIT_S,
+            num_workers=1,
+            open=True,
+            name="recollect-readers",
+        )
+        self._retrieval_queue = RetrievalQueue(self._write_retrievals)
+
+    @property
+    def location(self) -> str:
+        return self._address.location
+
+    @property
+    def file(self) -> None:
+        return None
+
+    @property
+    def read_only_reason(self) -> str:
+        return ""
+
+    def schema_version(self) -> int:
+        return self._schema
+
+    def size_bytes(self) -> int:
+        with self.read() as tables:
+            sizes = self._rows_of(tables).select(_SIZE, {"schema": self._address.schema})
+            return int(next(sizes)[0])
+
+    @contextmanager
+    def read(self) -> Iterator[PostgresTables]:
+        with self._read(STATEMENT_TIMEOUT_MS) as tables:
+            yield tables
+
+    def write(self, work: Callable[[PostgresTables], T]) -> T:
+        self._check_usable()
+        first: Callable[[PostgresTables], None] | None = getattr(self._next_write, "work", None)
+        self._next_write.work = None
+        retrievals = self._retrieval_queue.take()  # they share the cost of this commit
+
+        def run() -> T:
+            tables = self._transactions.tables
+            _add_retrievals(tables, retrievals)
+            if first is not None:
+                first(tables)
+            return work(tables)
+
+        is_written = False
+        try:
+            result = self._writer.run(run)
+            is_written = True
+            return result
+        finally:
+            self._retrieval_queue.finish_batch(retrievals, is_written=is_written)
+
+    @contextmanager
+    def in_next_write(self, work: Callable[[PostgresTables], None]) -> Iterator[None]:
+        self._next_write.work = work
+        try:
+            yield
+        finally:
+            self._next_write.work = None
+
+    def log_retrieval(self, retrieval: Retrieval) -> bool:
+        self._check_usable()
+        return self._retrieval_queue.add(retrieval, self._clock.now())
+
+    def queued_retrieval(self, retrieval_id: str) -> Retrieval | None:
+        return self._retrieval_queue.get(retrieval_id)
+
+    def flush_log(self, *, timeout_s: float) -> bool:
+        self._check_usable()
+        return self._retrieval_queue.flush(timeout_s)
+
+    def export_rows(self) -> Iterator[Mapping[str, Any]]:
+        self.flush_log(timeout_s=FLUSH_S)
+        with self._read(NO_TIMEOUT) as tables:
+            yield from export_rows(self._rows_of(tables))
+
+    def import_rows(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        work: UnfinishedWork,
+        *,
+        apply_tombstones: Callable[[], None] | None = None,
+    ) -> Imported:
+        self._check_usable()
+        # Validated in a temporary SQLite file, whose rules are the same.
+        with StagedRows(upgrade_rows(rows)) as staged:
+            return import_validated(
+                self,
+                staged,
+                work,
+                clock=self._clock,
+                rows_of=self._rows_of,
+                apply_tombstones=apply_tombstones,
+            )
+
+    def check(self) -> tuple[list[str], list[VerificationProblem]]:
+        with self._read(NO_TIMEOUT) as tables:
+            return check_rows(self._rows_of(tables), tables.word_index)
+
+    def rebuild_indexes(self) -> Mapping[str, int]:
+        def run(tables: PostgresTables) -> Mapping[str, int]:
+            rows = self._rows_of(tables)
+            rows.execute(f"SET LOCAL statement_timeout = {NO_TIMEOUT}")
+            return rebuild(rows, tables.word_index)
+
+        counts = self.write(run)
+        self._code_indexes.clear()
+        return counts
+
+    def row_counts(self) -> Mapping[str, int]:
+        self.flush_log(timeout_s=FLUSH_S)
+        with self._read(NO_TIMEOUT) as tables:
+            return row_counts(self._rows_of(tables))
+
+    def close(self) -> None:
+        if self._closed or os.getpid() != self._pid:
+            return
+        self._retrieval_queue.close()
+        self._closed = True
+        self._readers.close()
+        with self._log_lock:
+            if self._log is not None:
+                self._log.close()
+        self._writer.close()
+
+    def _migrate(self) -> int:
+        db = connect(self._address)
+        try:
+            return migrate(db, self._address, self._clock)
+        finally:
+            db.close()
+
+    @contextmanager
+    def _read(self, timeout_ms: int) -> Iterator[PostgresTables]:
+        self._check_usable()
+        with translate_errors(self.location):
+            db = self._begin_read(begin_read(self._address, timeout_ms=timeout_ms))
+            try:
+                yield self._tables_of(db)
+            finally:
+                if is_open(db):
+                    db.execute("ROLLBACK", prepare=False)
+                self._readers.putconn(db)
+
+    def _begin_read(self, begin_sql: str) -> Database:
+        """Return a connection that has begun to read; those that are found broken are replaced."""
+        for _ in range(MAX_READERS):
+            db = self._readers.getconn()
+            try:
+                db.execute(begin_sql, prepare=False)
+                return db
+            except psycopg.OperationalError:
+                db.close()
+                self._readers.putconn(db)
+            except BaseException:
+                self._readers.putconn(db)
+                raise
+        db = self._readers.getconn()
+        try:
+            db.execute(begin_sql, prepare=False)
+        except BaseException:
+            self._readers.putconn(db)
+            raise
+        return db
+
+    def _tables_of(self, db: Database) -> PostgresTables:
+        tables = self._reader_tables.get(db)
+        if tables is None:
+            tables = self._reader_tables[db] = self._open_tables(PostgresConnection(db))
+        return tables
+
+    def _open_tables(self, connection: PostgresConnection) -> PostgresTables:
+        return open_tables(connection, WordTokenizer(), self._code_indexes)
+
+    def _rows_of(self, tables: PostgresTables) -> PostgresRows:
+        return PostgresRows(tables.connection, self._columns)
+
+    def _write_retrievals(self, retrievals: Sequence[QueuedRetrieval]) -> None:
+        self._check_usable()
+        with self._log_lock, translate_errors(self.location):
+            if self._log is None:
+                begin = begin_write(
+                    self._address, lock_timeout_ms=LOG_LOCK_TIMEOUT_MS, is_durable=False
+                )
+                self._log = PostgresTransactions(self._address, begin, self._open_tables)
+            log = self._log
+            try:
+                log.begin()
+                _add_retrievals(log.tables, retrievals)
+                log.commit()
+            finally:
+                if log.in_transaction:
+                    log.rollback()
+
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise StoreClosed(f"{self.location} was closed; open it again with recollect.open(...)")
+        if os.getpid() != self._pid:
+            raise StoreClosed(
+                f"{self.location} was opened before this process was forked; "
+                "open it again here with recollect.open(...)"
+            )
+
+
+def _add_retrievals(tables: PostgresTables, queued: Sequence[QueuedRetrieval]) -> None:
+    for entry in queued:
+        tables.retrievals.add(entry.retrieval, logged_at=entry.logged_at)
