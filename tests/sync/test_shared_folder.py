@@ -10,6 +10,7 @@ import pytest
 from recollect import InvalidInput, LocalRecollect, StoreError
 from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.sync_folder import MANIFEST
+from support import file_store
 from synced_devices import SyncedDevice, make_device, settings_of, settle
 
 Pair = tuple[SyncedDevice, SyncedDevice]
@@ -220,7 +221,7 @@ def test_the_server_syncs_when_it_is_due(pair: Pair) -> None:
 
 
 def test_every_change_of_a_synced_table_is_noticed(rec: LocalRecollect) -> None:
-    with rec._store.read() as tables:
+    with file_store(rec).read() as tables:
         sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
         triggers = {row[0] for row in tables.connection.db.execute(sql)}
     synced = {table for kind, layout in KINDS.items() for table in (kind, *layout.parts)}

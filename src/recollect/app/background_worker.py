@@ -137,7 +137,7 @@ class BackgroundWorker:
                 busy = self._rec.engine.prune_retrievals() > 0 or busy
         if not self._stop.is_set():
             self._rec.engine.back_up_if_due()
-        if not self._stop.is_set():
+        if not self._stop.is_set() and self._rec.engine.store_is_file:  # sync is between files
             self._rec.sync.run_if_due()
 
     def _attempt(self, step: Callable[[], object]) -> bool:

@@ -51,6 +51,11 @@ class EngineControl:
         store = self._services.store
         return store.location if store.file is None else str(store.file.path.absolute())
 
+    @property
+    def store_is_file(self) -> bool:
+        """Whether the store is in a file, not on a database server."""
+        return self._services.store.file is not None
+
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
         return jobs.run_jobs_in_steps(self._services)

@@ -121,9 +121,14 @@ class LocalRecollect(Recollect):
     @property
     def path(self) -> Path:
         """The database file; raises `InvalidInput` if the store is on a database server."""
+        return self._require_file().path
+
+    def _require_file(self) -> SqliteStore:
         if self._file is None:
-            raise InvalidInput(f"{self._store.location} is on a database server and has no file")
-        return self._file.path
+            raise InvalidInput(
+                f"this needs a store in a file, and {self._store.location} is on a database server"
+            )
+        return self._file
 
     @property
     def damage(self) -> RepairReport | None:
@@ -142,7 +147,7 @@ class LocalRecollect(Recollect):
         """Exchange changes with other devices through a shared folder."""
         from recollect.app.store_sync import StoreSync
 
-        return StoreSync(self._services, self._store, key_places(self._services.settings))
+        return StoreSync(self._services, self._require_file(), key_places(self._services.settings))
 
     @cached_property
     def models(self) -> "LocalModels":

@@ -14,7 +14,7 @@ from recollect.store.postgres.postgres_connection import (
 )
 from recollect.store.transfer.table_rows import RowRefused, equality
 
-# Long texts are indexed by their MD5 (see migrations/0024_schema.sql).
+# Long texts are indexed by their MD5 (see migrations/0025_schema.sql).
 _HASHED: Mapping[str, frozenset[str]] = {
     "projects": frozenset({"identity"}),
     "repos": frozenset({"remote", "name"}),

@@ -6,7 +6,8 @@ VALUES (:id, :label, :description, :value, :char_limit, :read_only, :hidden, :sc
 
 -- set_block: its present fields
 UPDATE blocks SET label = :label, description = :description, value = :value, char_limit = :char_limit,
-                  read_only = :read_only, hidden = :hidden, version = :version, metadata = :metadata,
+                  read_only = :read_only, hidden = :hidden, scope = :scope, owner_id = :owner_id,
+                  version = :version, metadata = :metadata,
                   unconfirmed_author = :unconfirmed_author, updated_at = :updated_at
  WHERE id = :id;
 

@@ -55,9 +55,11 @@ SELECT j.key, m.id
 UPDATE memories SET status = :status, confidence = :confidence, confirmed_at = :confirmed_at, updated_at = :updated_at
  WHERE id = :id;
 
--- add_changes: changes of memories, as a JSON list of objects
+-- add_changes: changes of memories, as a JSON list of objects; a clock that went back does not reorder them
 INSERT INTO memory_changes (id, memory_id, kind, before, after, "by", reason, at, effects)
-SELECT id, memory_id, kind, before, after, "by", reason, at, effects
+SELECT id, memory_id, kind, before, after, "by", reason,
+       coalesce((SELECT max(c.at) + 1 FROM memory_changes c WHERE c.memory_id = r.memory_id HAVING max(c.at) > r.at), at),
+       effects
   FROM json_to_recordset(CAST(:rows AS json)) AS r(
        id text, memory_id text, kind text, before text, after text, "by" text, reason text, at bigint, effects text);
 
@@ -68,7 +70,7 @@ UPDATE memory_changes
 
 -- changes: oldest first
 SELECT id, memory_id, kind, before, after, "by", reason, at, effects FROM memory_changes
- WHERE memory_id = :memory_id ORDER BY id;
+ WHERE memory_id = :memory_id ORDER BY at, id;
 
 -- candidates_by_certainty: the most certain first (engine/inbox_duplicates.py has the same order for whole records), with
 -- the group in which each is reviewed

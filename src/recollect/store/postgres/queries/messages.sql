@@ -130,3 +130,31 @@ SELECT id, role FROM messages
         AND (c.project_id IS NULL OR c.project_id = :project_id
              OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
  ORDER BY position;
+
+-- stored_of_agent: of all its conversations, as they were stored, between two ids
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE agent_id = :agent_id AND id > :after AND id < :before AND conversation_id NOT IN (SELECT id FROM hidden_conversations)
+ ORDER BY id LIMIT :limit;
+
+-- stored_of_agent_back: the same, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE agent_id = :agent_id AND id > :after AND id < :before AND conversation_id NOT IN (SELECT id FROM hidden_conversations)
+ ORDER BY id DESC LIMIT :limit;
+
+-- stored: of everybody, as they were stored, between two ids
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE id > :after AND id < :before AND conversation_id NOT IN (SELECT id FROM hidden_conversations)
+ ORDER BY id LIMIT :limit;
+
+-- stored_back: the same, the last first
+SELECT id, conversation_id, position, role, content, parts, tool_calls, tool_call_id, name, tokens, pinned, summary_id,
+       metadata, payload, created_at
+  FROM messages
+ WHERE id > :after AND id < :before AND conversation_id NOT IN (SELECT id FROM hidden_conversations)
+ ORDER BY id DESC LIMIT :limit;

@@ -79,3 +79,6 @@ UPDATE ingestion_events SET state = 'working', updated_at = :at WHERE id = :id A
 
 -- set_outcome: what it has come to so far
 UPDATE ingestion_events SET outcome = :outcome, updated_at = :at WHERE id = :id;
+
+-- event_owners: of events given as a JSON list of ids
+SELECT e.id, e.scope, e.owner_id FROM json_list(:ids) j JOIN ingestion_events e ON e.id = j.value ORDER BY j.key;

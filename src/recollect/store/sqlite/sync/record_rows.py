@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from recollect.store.sqlite.export_import import columns_of, primary_key_of
+from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.sqlite.sync.record_kinds import KINDS
 
 _FIXED_COLUMNS = ("captured_at", "observed_at")  # of a source; the database refuses to change them
@@ -29,12 +29,12 @@ class RecordRows:
         self._columns = {
             table: [
                 column
-                for column in columns_of(db, table)
+                for column in SqliteRows(db).columns(table)
                 if column not in (KINDS[table].omitted if table in KINDS else ())
             ]
             for table in tables
         }
-        self._keys = {table: primary_key_of(db, table) for table in tables}
+        self._keys = {table: SqliteRows(db).primary_key(table) for table in tables}
 
     def read(self, kind: str, record_id: str) -> Rows | None:
         """Return the rows of a record, None if there is none."""

@@ -13,8 +13,8 @@ import apsw
 from recollect.domain.scope import ItemKind
 from recollect.store.indexes.word_index import WordIndex
 from recollect.store.repositories.indexed_items import IndexedItemReader
-from recollect.store.sqlite.export_import import columns_of
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
+from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.record_rows import without_triggers
 
@@ -59,7 +59,10 @@ def _naming_columns(db: apsw.Connection, kind: str) -> Iterable[tuple[str, str]]
               WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"""
     tables = [row[0] for row in db.execute(sql) if not row[0].startswith(_INTERNAL)]
     return [
-        (table, column) for table in tables for column in columns_of(db, table) if column in names
+        (table, column)
+        for table in tables
+        for column in SqliteRows(db).columns(table)
+        if column in names
     ]
 
 

@@ -7,6 +7,8 @@
 -- index key here: statements compare the texts too. JSON is never jsonb, which changes the text and refuses \u0000.
 -- Rules that SQLite writes in a trigger's WHEN clause are functions here.
 
+-- The tables of sync between devices are not here: it is for stores in files.
+
 -- The lists that statements get as parameters: texts, integers, or JSON values with their positions from 0 on.
 CREATE FUNCTION json_list(list text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE AS
     $$ SELECT e.n - 1, e.v FROM json_array_elements_text(CAST(list AS json)) WITH ORDINALITY AS e(v, n) $$;
