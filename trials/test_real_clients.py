@@ -108,7 +108,9 @@ def preferred(user: ClientUser) -> list[str]:
     with user.memory() as memory:
         return [
             candidate.content
-            for candidate in memory.memories.list(statuses=["inbox"], limit=50, everywhere=True)
+            for candidate in memory.memories.list(
+                statuses=["inbox", "stated"], limit=50, everywhere=True
+            )
         ]
 
 

@@ -97,7 +97,7 @@ async def _run(where: dict[str, Any], texts: list[str]) -> list[str]:
     texts_told: Counter[bytes] = Counter()
 
     def answer(request: httpx2.Request) -> httpx2.Response:
-        memory = request.content.replace(b"\\", b"").partition(FENCE)[2].partition(CLOSED)[0]
+        memory = request.content.replace(b"\\", b"").partition(FENCE)[2].rpartition(CLOSED)[0]
         texts_told[memory] += 1
         return httpx2.Response(200, json=ANSWER)
 

@@ -36,6 +36,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 
 def _furnish(rec: LocalRecollect) -> None:
     rec.agents.create("coder")
+    rec.blocks.set("coder", "persona", "I am brief.")
     rec.ingest("We deploy the site on Fridays.", project="site")
     conversation = rec.conversations.start(agent="coder", project="site")
     rec.conversations.append(conversation, "user", "The build takes eleven minutes.")
