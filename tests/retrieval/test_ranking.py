@@ -311,6 +311,36 @@ def test_weak_matches_come_together_once_one_passes() -> None:
     assert not threshold(second, third).admits(second)
 
 
+ALIKE = SimilarityStats(mean=0.4, stdev=0.1, sample_size=8)
+
+
+@each_row(
+    ("item", "passes"),
+    [
+        (candidate(1, cosine=0.5, coverage=0.0), False),
+        (candidate(1, cosine=0.6, coverage=0.0), True),
+        (candidate(1, score=1.0, cosine=0.5, coverage=0.2, words=("Keycloak",)), True),
+        (candidate(1, score=1.0, cosine=0.5, coverage=0.2, words=("de", "qué")), False),
+        (candidate(1, score=1.0, cosine=0.5, coverage=0.2, words=("日の", "ます")), False),
+        (candidate(1, score=1.0, cosine=0.5, coverage=0.2, words=("請求",)), True),
+    ],
+    ids=[
+        "similar as all are",
+        "far more similar than chance",
+        "with a content word",
+        "with stop words",
+        "with hiragana",
+        "with a Japanese word",
+    ],
+)
+def test_where_the_model_cannot_tell_texts_apart_similarity_alone_is_not_enough(
+    item: Candidate, passes: bool
+) -> None:
+    assert threshold_for(item, similarity_stats=ALIKE).admits(item) is passes
+    with_one_more = threshold_for(item, candidate(2, cosine=0.9), similarity_stats=ALIKE)
+    assert with_one_more.admits(item)
+
+
 def test_what_is_returned_below_the_threshold_is_weak() -> None:
     near, far = candidate(1, cosine=0.9), candidate(2, cosine=0.1, coverage=0.0)
     ranked = RankedMemories([], threshold_for(near, far))

@@ -131,18 +131,22 @@ def _likely_conflicts(
     if vector is not None:
         records = [best[index].candidate.record for index in statements]
         similarities = tables.search_index.pairwise_similarities(vector.model_id, records)
-    return {
-        frozenset({a, b})
-        for a, b in combinations(statements, 2)
-        if _may_conflict(best[a], best[b])
-        and (
-            _is_change(*_older_first((best[a], texts[a]), (best[b], texts[b])))
-            or (
-                _share_query_words(best[a], best[b])
-                and _do_conflict(texts[a], texts[b], similarities.get((best[a].id, best[b].id)))
-            )
-        )
-    }
+    pairs: IndexPairs = set()
+    for a, b in combinations(statements, 2):
+        if _are_of_one_session(best[a], best[b]):
+            continue  # similar statements of one session are rarely meant to replace each other
+        gap = best[a].score - best[b].score
+        similarity = similarities.get((best[a].id, best[b].id))
+        if (
+            gap <= constants.CONFLICT_MAX_SCORE_GAP
+            and _share_query_words(best[a], best[b])
+            and _do_conflict(texts[a], texts[b], similarity)
+        ) or (
+            gap <= constants.CHANGE_MAX_SCORE_GAP
+            and _is_change(*_older_first((best[a], texts[a]), (best[b], texts[b])))
+        ):
+            pairs.add(frozenset({a, b}))
+    return pairs
 
 
 def _is_statement(text: str) -> bool:
@@ -170,12 +174,9 @@ def _is_change(older: str, newer: str) -> bool:
     return any(values[kind].isdisjoint(new_values[kind]) for kind in values.keys() & new_values)
 
 
-def _may_conflict(a: RankedCandidate, b: RankedCandidate) -> bool:
+def _are_of_one_session(a: RankedCandidate, b: RankedCandidate) -> bool:
     session = a.candidate.record.session_id
-    # Similar statements of one session are rarely meant to replace each other.
-    if session is not None and session == b.candidate.record.session_id:
-        return False
-    return a.score - b.score <= constants.CONFLICT_MAX_SCORE_GAP
+    return session is not None and session == b.candidate.record.session_id
 
 
 def _do_conflict(text_a: str, text_b: str, vector_similarity: float | None) -> bool:

@@ -50,6 +50,11 @@ MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the
 # follows from the statistics; other factors were tried on three stores (log, 2026-11-18).
 REFERENCE_RECORDS = 500
 SMALL_STORE_DISCOUNT = 0.11
+# If the mean similarity without the best record is above ALL_SIMILAR_MEAN, the model cannot tell
+# the records apart; then similarity alone counts only this far above what the best has by chance.
+# Six languages and the three English stores of the daily-life benchmark (log, 2026-11-18).
+ALL_SIMILAR_MEAN, STAND_OUT_DEVIATIONS = 0.22, 0.1
+MIN_SAMPLE = 4  # records; of fewer, the mean says nothing
 COVERAGE_BONUS = 0.15  # for a candidate that has every word of the query
 LONG_DOCUMENT_BONUS = 0.09  # several chunks: only a part answers, so the similarity is lower
 # A long query mentions several things, and no record is close to all of them. From
@@ -77,13 +82,14 @@ MAX_MOMENTS = 100_000  # to count sessions among; with more, a query names no se
 # Conflicting facts: chosen on every fifth scope of letta-update and on factcons-6k (log).
 CONFLICT_TOP = 10  # how many of the best are compared
 CONFLICT_MAX_CHARS = 300  # of a statement; a longer text says several things
-CONFLICT_MAX_SCORE_GAP = 0.35
+CONFLICT_MAX_SCORE_GAP = 0.3
 CONFLICT_MIN_VECTOR_SIMILARITY = 0.45  # below this, two statements are not compared
 CONFLICT_MIN_SIMILARITY_SAME_NAMES = 1.55  # of two statements about the same names
 CONFLICT_MIN_SIMILARITY = 2.2  # of any two statements
 # A statement that announces a change is preferred to an older one that shares so many words with
 # it; daily-life benchmark, both people (log, 2026-11-18).
 CHANGE_MIN_SHARED_WORDS = 2
+CHANGE_MAX_SCORE_GAP = 0.35
 
 # Skills: few and short, so words are shares of the query and similarities are not normalised.
 # Chosen by hand on the bundled skills.

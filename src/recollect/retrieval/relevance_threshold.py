@@ -9,6 +9,10 @@ second half of an answer is often worded differently. A long query lowers the th
 the query of which none occurs in the store raise it. A candidate passes without that score if it
 has nearly all words of the query, and with one common word if it is linked or has no embedding.
 
+If the model finds all records similar to the query, as an English model does with texts in other
+languages, similarity says little. Then a candidate also needs a content word of the query, or a
+similarity that stands out from what the best of so many records has by chance.
+
 If nothing passes, a search for memories returns weak matches: those that pass a lower threshold.
 """
 
@@ -21,6 +25,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import Candidate, SearchResult, SimilarityStats, VectorMatch
 from recollect.text.query_names import names_in_query
+from recollect.text.search_words import is_content_word
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Threshold:
     has_documents: bool  # candidates may be documents of several chunks; long messages are not
     is_weak: bool = False  # nothing is relevant enough: what passes now is a weak match
     unknown_names: tuple[str, ...] = ()  # the names in the query, if none occurs in the store
+    is_doubtful: bool = False  # the model finds all records similar, so similarity is not enough
 
     @classmethod
     def for_candidates(
@@ -62,14 +68,22 @@ class Threshold:
             constants.MIN_SCORE - discount + constants.UNKNOWN_NAMES_PENALTY * bool(unknown_names)
         )
         minimum = round(usual - _small_store_discount(pool.similarity_stats), 6)
-        strict = cls(pool.similarity_stats, minimum, has_documents, unknown_names=unknown_names)
+        strict = cls(
+            pool.similarity_stats,
+            minimum,
+            has_documents,
+            unknown_names=unknown_names,
+            is_doubtful=_are_all_similar(pool),
+        )
         if any(strict.admits(candidate) for candidate in pool.candidates):
-            return replace(strict, minimum=round(usual - constants.SLACK, 6))
+            slack = round(usual - constants.SLACK, 6)
+            return replace(strict, minimum=slack, is_doubtful=False)
         if weak_matches:
             weak = round(minimum - constants.WEAK_DISCOUNT, 6)
             loose = replace(strict, minimum=weak, is_weak=True)
             if any(loose.admits(candidate) for candidate in pool.candidates):
-                return replace(loose, minimum=round(weak - constants.WEAK_SLACK, 6))
+                slack = round(weak - constants.WEAK_SLACK, 6)
+                return replace(loose, minimum=slack, is_doubtful=False)
             return loose
         return strict
 
@@ -77,6 +91,8 @@ class Threshold:
         """Return whether *candidate* passes."""
         if candidate.vector_match is None or candidate.reached == "linked":
             return candidate.word_match is not None  # a link already says that it matters here
+        if self.is_doubtful and not self._is_distinct(candidate):
+            return False
         return self.score(candidate) >= self.minimum or _has_enough_words(candidate)
 
     def closest(self, candidates: Sequence[Candidate]) -> ClosestMatch | None:
@@ -115,6 +131,15 @@ class Threshold:
         sample_weight = stats.sample_size / (stats.sample_size + constants.MEAN_SMOOTHING)
         return constants.MEAN_SHARE * sample_weight * max(stats.mean, 0.0)
 
+    def _is_distinct(self, candidate: Candidate) -> bool:
+        """Return whether more than a usual similarity speaks for *candidate*."""
+        if candidate.word_match and any(map(is_content_word, candidate.word_match.words)):
+            return True
+        assert candidate.vector_match is not None
+        stats = self.similarity_stats
+        chance = _chance_maximum(stats.sample_size) + constants.STAND_OUT_DEVIATIONS
+        return candidate.vector_match.similarity >= stats.mean + chance * stats.stdev
+
     def describe(self, match: VectorMatch, coverage: float) -> str:
         """Return text that compares the score of a match with the threshold."""
         return (
@@ -134,6 +159,22 @@ def _small_store_discount(stats: SimilarityStats) -> float:
 def _expected_maximum(count: int) -> float:
     """Return about how many standard deviations the largest of *count* values is above the mean."""
     return math.sqrt(2 * math.log(max(count, 1)))
+
+
+def _are_all_similar(pool: SearchResult) -> bool:
+    """Return whether the records are similar to the query on average, without the best of them."""
+    stats = pool.similarity_stats
+    similarities = [c.vector_match.similarity for c in pool.candidates if c.vector_match]
+    if stats.sample_size < constants.MIN_SAMPLE or not similarities:
+        return False
+    rest = stats.mean * stats.sample_size - max(similarities)
+    return rest / (stats.sample_size - 1) > constants.ALL_SIMILAR_MEAN
+
+
+def _chance_maximum(count: int) -> float:
+    """Return the standard deviations that the largest of *count* normal values has on average."""
+    usual = _expected_maximum(max(count, 3))
+    return usual - (math.log(usual * usual / 2) + math.log(4 * math.pi)) / (2 * usual)
 
 
 def _has_enough_words(candidate: Candidate) -> bool:

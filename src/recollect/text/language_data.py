@@ -3,7 +3,7 @@ The data of each language, and which language a text is in.
 
 `languages/*.toml` holds one file for each language: stop words, abbreviations, word endings, cue
 words and date words. A file is read once, when it is first needed; English texts read only their
-own. To add a language, add a file and its code to `SPACED` or to `_SCRIPTS`.
+own. To add a language, add a file and its code to `LANGUAGES`, and to `SPACED` or `_SCRIPTS`.
 """
 
 import re
@@ -18,6 +18,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.text.lazy_pattern import LazyPattern
 
 ENGLISH = "en"
+LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja", "ko")
 SPACED = ("de", "fr", "es", "pt", "it", "nl")  # with spaces between words; told apart by stop words
 MAX_CHARS = 600  # read to recognise the language
 MIN_STOP_WORDS = 2  # of another language than English

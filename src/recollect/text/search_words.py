@@ -10,8 +10,9 @@ are, so that no index has to be rebuilt.
 """
 
 import re
+from functools import cache
 
-from recollect.text.language_data import ENGLISH, detect_language, load_language
+from recollect.text.language_data import ENGLISH, LANGUAGES, detect_language, load_language
 from recollect.text.lazy_pattern import LazyPattern
 
 STOP_WORDS = load_language(ENGLISH).stop_words
@@ -23,6 +24,7 @@ _UNSPACED = LazyPattern(
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_HIRAGANA = LazyPattern("[\u3040-\u309f]")
 _CAMEL = LazyPattern(
     r"(?<![A-Za-z0-9])[A-Za-z0-9]*?(?:[a-z][0-9]*[A-Z]|[A-Z][A-Z][a-z])[A-Za-z0-9]*"
 )
@@ -49,6 +51,21 @@ def query_without_stop_words(query: str) -> str:
     words = language.stop_words
     rest = _WORD.sub(lambda word: " " if word.group().lower() in words else word.group(), query)
     return rest if any(map(str.isalnum, rest)) else query
+
+
+def is_content_word(word: str) -> bool:
+    """
+    Return whether *word* says what a text is about, in whatever language it is.
+
+    Stop words of all languages do not. Of Japanese, nothing with a hiragana does: those write the
+    grammar.
+    """
+    return word.lower() not in _stop_words_of_all_languages() and not _HIRAGANA.search(word)
+
+
+@cache
+def _stop_words_of_all_languages() -> frozenset[str]:
+    return frozenset().union(*(load_language(code).stop_words for code in LANGUAGES))
 
 
 def _character_pairs(match: re.Match[str]) -> str:
