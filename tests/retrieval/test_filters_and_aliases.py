@@ -197,11 +197,38 @@ def test_the_key_of_a_profile_fact_is_an_alias_too(rec: LocalRecollect) -> None:
 def test_an_alias_finds_only_its_memory_and_is_forgotten_with_it(
     words_only: LocalRecollect,
 ) -> None:
-    target = words_only.ingest("Kubernetes runs on nine machines.", tags=["k8s"])
+    target = words_only.ingest("Kubernetes runs on nine machines.", tags=["helmsman"])
     words_only.ingest("Kubernetes is patched on Mondays.")
 
-    hits = words_only.search("k8s")
+    hits = words_only.search("helmsman")
     words_only.forget(target.id)
 
     assert [hit.memory.id for hit in hits] == [target.id]
-    assert words_only.search("k8s") == []
+    assert words_only.search("helmsman") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "content"),
+    [
+        ("k8s", "The shop runs on Kubernetes."),
+        ("which repository?", "The repo is on a shelf."),
+        ("favorite color", "Her favourite colour is teal."),
+        ("when does mum come?", "My mother comes on Sunday."),
+    ],
+)
+def test_a_word_is_found_by_its_other_spelling(
+    words_only: LocalRecollect, query: str, content: str
+) -> None:
+    target = words_only.ingest(content)
+    words_only.ingest("Ten lamps hang in the hall.")
+
+    assert [hit.memory.id for hit in words_only.search(query)] == [target.id]
+
+
+def test_spellings_of_one_word_count_as_one_word_of_the_query(words_only: LocalRecollect) -> None:
+    words_only.ingest("The k8s port is 6443.")
+    spelled_out = words_only.search("Kubernetes port")[0]
+    both = words_only.search("k8s or Kubernetes port")[0]
+
+    assert set(spelled_out.matched_words) == {"Kubernetes", "port"}
+    assert set(both.matched_words) == {"k8s", "port"}

@@ -181,9 +181,13 @@ class WordIndex(Repository):
         if not every_term or not partitions:
             return [[] for _ in queries]
         spellings = {text: self._tokenizer.spellings(text[:MAX_QUERY_CHARS]) for text in terms}
-        counts = self._find_terms(every_term, list(partitions.values()))
+        aliases = self._tokenizer.aliases
+        also = list(dict.fromkeys(alias for term in every_term for alias in aliases.get(term, ())))
+        other_spellings = [alias for alias in also if alias not in every_term]
+        counts = self._find_terms([*every_term, *other_spellings], list(partitions.values()))
         return [
-            _words_of_group(terms[text], spellings[text], counts, group) for text, group in queries
+            _words_of_group(terms[text], spellings[text], counts, group, aliases)
+            for text, group in queries
         ]
 
     def _query_terms(self, query: str) -> list[str]:
@@ -382,8 +386,13 @@ def _words_of_group(
     spellings: Mapping[str, str],
     term_rows: Mapping[str, Sequence[tuple[int, int, int]]],
     partitions: Sequence[Partition],
+    aliases: Mapping[str, Sequence[str]],
 ) -> list[QueryWord]:
-    """Return the words of a query with their weights in *partitions*, the rarest first."""
+    """
+    Return the words of a query with their weights in *partitions*, the rarest first.
+
+    A word that is written in several ways is one word, unless the query has another of them too.
+    """
     total = sum(partition.item_count for partition in partitions)
     if not total:
         return []
@@ -400,6 +409,9 @@ def _words_of_group(
     words = []
     for term in terms:
         text, counts = spellings.get(term, term), item_counts(term)
+        for alias in aliases.get(term, ()):
+            if alias not in terms:
+                counts |= item_counts(alias)
         items = sum(counts.values())
         idf = log(1 + (total - items + 0.5) / (items + 0.5))
         words.append(QueryWord(text, idf, mean, counts))

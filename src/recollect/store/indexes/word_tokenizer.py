@@ -5,10 +5,13 @@ FTS5's unicode61 and Porter tokenizers are called as functions, so that every da
 words: a store on a server is ranked like one in a file.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import apsw
 
+from recollect.text.search_aliases import ALIASES
 from recollect.text.search_words import STOP_WORDS, searchable_text
 
 MAX_WORD_CHARS = 64
@@ -28,6 +31,17 @@ class WordTokenizer:
         """Return the index terms of *text*; stop words only if there is nothing else."""
         tokens = [token[:MAX_WORD_CHARS] for token in self._tokens(searchable_text(text))]
         return [token for token in tokens if token not in self._stop_terms] or tokens
+
+    @cached_property
+    def aliases(self) -> Mapping[str, Sequence[str]]:
+        """The other index terms of each term that is written in several ways."""
+        terms = {word: self.terms(word) for word in ALIASES}
+        # A word that is split or is a stop word has no term of its own.
+        return {
+            terms[word][0]: [terms[other][0] for other in others if len(terms[other]) == 1]
+            for word, others in ALIASES.items()
+            if len(terms[word]) == 1
+        }
 
     def spellings(self, query: str) -> dict[str, str]:
         """Return, for each stem, how the query first spells it."""
