@@ -574,6 +574,45 @@ def test_a_fact_about_the_user_is_proposed_everywhere_and_active_where_it_was_to
     assert rec.maintenance.verify().ok
 
 
+@pytest.mark.parametrize(
+    ("arguments", "proposed", "rest"),
+    [
+        ({"session": "s"}, "global", "global"),
+        ({"project": "p", "session": "s"}, "global", "project"),
+        ({"project": "p", "session": "s", "scope": "session"}, "session", "session"),
+    ],
+    ids=str,
+)
+def test_a_named_session_is_no_scope_unless_the_caller_says_so(
+    rec: LocalRecollect, arguments: dict[str, str], proposed: str, rest: str
+) -> None:
+    rec.capture_session(TALK, **arguments)
+    rec.drain()
+
+    memories = every(rec)
+    assert memories["profile"].scope == proposed
+    assert memories["project"].scope == rest
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I get a TypeError when I run the tests with node 18.",
+        "I keep getting 'permission denied' from docker on my laptop.",
+        "I ran into an out of memory error with more than 4 workers.",
+    ],
+)
+def test_an_error_is_a_pitfall_of_its_project_and_never_a_fact_about_the_person(
+    rec: LocalRecollect, sentence: str
+) -> None:
+    rec.capture_session([{"role": "user", "content": sentence}], project="p", agent="a")
+    rec.drain()
+
+    found = rec.memories.list(everywhere=True, statuses=["inbox", "active", "stated"])
+    [memory] = [memory for memory in found if memory.type != "episode"]
+    assert (memory.type, memory.scope) == ("project", "project")
+
+
 def test_an_explicit_scope_keeps_a_fact_about_the_user_inside_the_wall(
     rec: LocalRecollect,
 ) -> None:

@@ -28,6 +28,7 @@ from recollect.engine.judges.sentence_features import (
 from recollect.lazy_dataclass import dataclass
 from recollect.text.explicit_request import asks_to_remember
 from recollect.text.extraction_rules import ExtractionRule, matching_rule
+from recollect.text.failure_report import reports_failure
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.sentence_classifier import is_question, is_reported_speech, is_supposition
 from recollect.text.statement_parser import content_words
@@ -86,6 +87,16 @@ class Classification:
 
 def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     """Return why a sentence becomes a candidate, or None if it does not."""
+    classification = _classify(sentence, mode)
+    if classification is None or mode.states_everything or not reports_failure(sentence.written):
+        return classification
+    if classification.type not in (MemoryType.PROFILE, MemoryType.PROJECT):
+        return classification  # a decision or a task stays one
+    # A failure is a pitfall of the work, whoever had it and whatever it was due to.
+    return replace(classification, type=MemoryType.PROJECT, subject=StatementSubject.WORK)
+
+
+def _classify(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     rule = matching_rule(sentence.statement, include_reported=mode.reported)
     exact = _by_rule(sentence, rule) if rule is not None else _correction(sentence)
     if mode.states_everything:
