@@ -8,7 +8,7 @@ tests need single steps, callbacks and the state of the embedder.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.api.arguments import AgentLike, FilePath, Moment, Place
 from recollect.api.noun import Transport
@@ -19,6 +19,7 @@ from recollect.domain.import_progress import ImportStep
 from recollect.domain.job import Job
 from recollect.domain.maintenance import EmbedderStatus, StoreHealth
 from recollect.domain.memory import Memory
+from recollect.domain.retrieval import Hit, WhyNot
 from recollect.domain.scope import Viewer
 from recollect.domain.vault_report import VaultReport
 from recollect.errors import InvalidInput
@@ -28,6 +29,7 @@ from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
+from recollect.wire.requests.recollect import SearchRequest
 from recollect.wire.requests.shared import PlaceFields
 
 if TYPE_CHECKING:
@@ -83,6 +85,18 @@ class EngineControl:
     def back_up_if_due(self) -> BackupReport | None:
         """Make a backup if the settings ask for one now; a failure is logged and tried later."""
         return self._backups.run_if_due()
+
+    def search_or_explain(self, query: str, **options: Any) -> tuple[list[Hit], WhyNot | None]:
+        """
+        Return what `search` returns; if that is nothing, also what `why_nothing` returns.
+
+        One search answers both, of one state of the store.
+        """
+        # Only a program that searches loads it.
+        from recollect.service import read
+
+        request = SearchRequest.of({"query": query, **options})
+        return read.search_or_explain(self._services, request)
 
     def write_vault(self, folder: FilePath, *, plain: bool = False) -> VaultReport:
         """

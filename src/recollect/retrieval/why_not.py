@@ -11,7 +11,7 @@ from recollect.domain.memory import Memory
 from recollect.domain.retrieval import ResolvedQuery, WhyNot
 from recollect.retrieval import cross_project
 from recollect.retrieval import ranking_constants as constants
-from recollect.retrieval.relevance_threshold import Threshold
+from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
 from recollect.retrieval.retrieve import index_query_for, load_best, rank_memories
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector
@@ -99,16 +99,20 @@ def _explain_low_relevance(
 
 def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> WhyNot:
     """Return the closest match of *query* and what it lacked, or how many memories passed."""
+    ranked = rank_memories(tables, query, vector)
+    if not ranked.memories:
+        return describe_closest(tables, query, ranked.closest)
+    first = load_best(tables, query, vector, ranked)[0][0].id
+    text = f"{len(ranked.memories)} memories pass the relevance threshold."
+    return WhyNot(memory_id=first, query=query.text, rule="returned", text=text, detail={})
+
+
+def describe_closest(tables: Tables, query: ResolvedQuery, closest: ClosestMatch | None) -> WhyNot:
+    """Return what the *closest* match of a search without a hit lacked."""
 
     def verdict(rule: str, text: str, memory_id: str = "", **detail: object) -> WhyNot:
         return WhyNot(memory_id=memory_id, query=query.text, rule=rule, text=text, detail=detail)
 
-    ranked = rank_memories(tables, query, vector)
-    if ranked.memories:
-        first = load_best(tables, query, vector, ranked)[0][0].id
-        count = len(ranked.memories)
-        return verdict("returned", f"{count} memories pass the relevance threshold.", first)
-    closest = ranked.closest
     if closest is None:
         return verdict("no match", "No visible memory shares a word with the query or is similar.")
     content = " ".join(tables.memories.contents([closest.id]).get(closest.id, "").split())

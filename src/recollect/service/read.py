@@ -6,7 +6,7 @@ retrieval is queued and written soon after; it can be explained at once. If the 
 is no retrieval id; if the query cannot be embedded, search goes by words and the log says so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime
@@ -29,7 +29,8 @@ from recollect.domain.retrieval import (
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
-from recollect.retrieval.retrieve import retrieve
+from recollect.retrieval.retrieve import MemorySearchResult, retrieve
+from recollect.retrieval.why_not import describe_closest
 from recollect.retrieval.why_not import why_not as find_why_not
 from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import validate
@@ -149,23 +150,48 @@ def _filters_of(request: InboxFilterFields) -> Filters:
 
 def search(services: Services, request: requests.SearchRequest) -> list[Hit]:
     """Return the memories that match a query, best first, each with its explanation."""
-    query = replace(
+    return search_memories(services, _requested_query(request), offset=request.offset)
+
+
+def search_or_explain(
+    services: Services, request: requests.SearchRequest
+) -> tuple[list[Hit], WhyNot | None]:
+    """Return the hits of a search; if there is none, also what its closest match lacked."""
+    reasons: list[WhyNot] = []
+    query = _requested_query(request)
+    hits = search_memories(services, query, offset=request.offset, if_nothing=reasons.append)
+    return hits, reasons[0] if reasons else None
+
+
+def _requested_query(request: requests.SearchRequest) -> MemoryQuery:
+    return replace(
         search_query_of(request, request.query),
         limit=request.offset + request.limit,
         below_threshold=request.below_threshold,
     )
-    return search_memories(services, query, offset=request.offset)
 
 
-def search_memories(services: Services, query: MemoryQuery, *, offset: int = 0) -> list[Hit]:
-    """Return the memories that match *query* after *offset*, best first, and log the retrieval."""
+def search_memories(
+    services: Services,
+    query: MemoryQuery,
+    *,
+    offset: int = 0,
+    if_nothing: Callable[[WhyNot], None] | None = None,
+) -> list[Hit]:
+    """
+    Return the memories that match *query* after *offset*, best first, and log the retrieval.
+
+    *if_nothing* gets what the closest match lacked, from the same snapshot of the store.
+    """
     hits: Sequence[Hit] = ()
     notes = ["the query is empty"]
     with query_snapshot(services, query.query) as snapshot:
         resolved = resolve_query(services, snapshot.tables, query)
         if query.query.strip():
-            hits, notes = run_query(snapshot, resolved)
-            hits = hits[offset:]
+            result = retrieve(snapshot.tables, resolved, snapshot.vector)
+            hits, notes = result.hits[offset:], _log_notes(snapshot, result)
+            if if_nothing is not None and not result.hits:
+                if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
     agent_id = resolved.viewer.agent_id
     logged = logged_hits(hits, {})
     retrieval_id = log_query(services, "search", query, logged, notes, agent_id=agent_id)
@@ -277,12 +303,16 @@ def with_query(services: Services, snapshot: QuerySnapshot, query: str) -> Query
 def run_query(snapshot: QuerySnapshot, query: ResolvedQuery) -> tuple[Sequence[Hit], list[str]]:
     """Return the hits of a query and notes for the log."""
     result = retrieve(snapshot.tables, query, snapshot.vector)
+    return result.hits, _log_notes(snapshot, result)
+
+
+def _log_notes(snapshot: QuerySnapshot, result: MemorySearchResult) -> list[str]:
     notes = [f"{result.above_threshold} candidates above the threshold"]
     if result.closest is not None:
         closest = result.closest
         scores = f"relevance {closest.score:.2f}, threshold {closest.threshold:.2f}"
         notes.append(f"closest: {closest.id}, {scores}")
-    return result.hits, [*notes, snapshot.failure] if snapshot.failure else notes
+    return [*notes, snapshot.failure] if snapshot.failure else notes
 
 
 def resolve_query(

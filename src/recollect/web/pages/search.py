@@ -27,21 +27,20 @@ def show_search(request: PageRequest) -> Response:
     if not query:
         return request.redirect("/ui/memories")
     filters = _filters(request)
-    hits = request.rec.search(query, **filters, limit=PAGE_SIZE)
+    hits, nothing = request.rec.engine.search_or_explain(query, **filters, limit=PAGE_SIZE)
     if (file := download(request, "search", hits)) is not None:
         return file
     asked_about = request.query("why").strip()
     why_not = None
     if asked_about:
         why_not = request.rec.why_not(asked_about, query, **filters)
-    nothing = None if hits or why_not else request.rec.why_nothing(query, **filters)
     names = PlaceNames.read(request.rec)
     return request.render(
         "search.html",
         query=query,
         hits=hits,
         why_not=why_not,
-        nothing=nothing,
+        nothing=None if why_not else nothing,
         left_out=_left_out(request, query, filters, hits) if request.query("more") else None,
         names=names,
         chosen=_chosen(request),
