@@ -55,6 +55,8 @@ class SupportedClient:
     next_step: str  # for the user
 
 
+_SERVER_HINT = "Lines at tool calls need a running server: `recollect serve --background`."
+
 _SESSION = {
     "SessionStart": HookSettings("session-start", 10),
     "UserPromptSubmit": HookSettings("prompt", 10),
@@ -119,7 +121,9 @@ CLIENTS: tuple[SupportedClient, ...] = (
         ),
         folders=("{claude}",),
         commands=("claude",),
-        next_step="Start a new session; /mcp lists the server and /hooks the hooks.",
+        next_step=(
+            f"Start a new session; /mcp lists the server and /hooks the hooks. {_SERVER_HINT}"
+        ),
     ),
     SupportedClient(
         name="codex",
@@ -141,7 +145,10 @@ CLIENTS: tuple[SupportedClient, ...] = (
         ),
         folders=("{codex}",),
         commands=("codex",),
-        next_step="Start Codex and trust the hooks with /hooks; Codex runs no hooks before.",
+        next_step=(
+            "Start Codex and trust the hooks with /hooks; Codex runs no hooks before. "
+            f"{_SERVER_HINT}"
+        ),
     ),
     SupportedClient(
         name="cursor",
@@ -159,7 +166,10 @@ CLIENTS: tuple[SupportedClient, ...] = (
         ),
         folders=("{home}/.cursor",),
         commands=("cursor", "cursor-agent"),
-        next_step="Restart Cursor; its settings list the server (MCP) and the hooks (Hooks).",
+        next_step=(
+            "Restart Cursor; its settings list the server (MCP) and the hooks (Hooks). "
+            f"{_SERVER_HINT}"
+        ),
     ),
     SupportedClient(
         name="vscode",

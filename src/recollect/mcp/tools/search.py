@@ -19,6 +19,7 @@ MAX_LIMIT = 50
 MAX_CONTENT_CHARS = 500  # characters of a hit
 MAX_WHY_CHARS = 160
 MAX_RATIONALE_CHARS = 300
+MAX_CANDIDATES = 200  # among which a caller's own ones are looked for, the newest first
 OWN_CANDIDATE = "you stored it; the user has not reviewed it"
 MAX_NOTE_CHARS = 500
 
@@ -76,19 +77,23 @@ def _with_own_candidates(
     limit: int,
 ) -> list[Hit]:
     """Return *hits* and what this caller stored itself and nobody reviewed, best first."""
-    candidates = rec.search(
-        query, **caller.candidate_scope, types=types, statuses=["inbox"], limit=limit
+    scope = caller.candidate_scope
+    inbox = rec.memories.list(
+        statuses=["inbox"], types=types, limit=MAX_CANDIDATES, everywhere=False, **scope
     )
-    ids = {hit.memory.id for hit in hits}
-    own = [
-        hit
-        for hit in candidates
-        if hit.memory.id not in ids
-        and StatementFlag.BY_AGENT in hit.memory.provenance.flags
-        and hit.memory.provenance.author == caller.author
-    ]
+    own_ids = {memory.id for memory in inbox if _is_by(memory, caller)}
+    own_ids -= {hit.memory.id for hit in hits}
+    if not own_ids:
+        return hits
+    candidates = rec.search(query, **scope, types=types, statuses=["inbox"], limit=limit)
+    own = [hit for hit in candidates if hit.memory.id in own_ids]
     # Stable: the order of the search stays, and with it that of its scores.
     return sorted([*hits, *own], key=lambda hit: -hit.score)[:limit] if own else hits
+
+
+def _is_by(memory: Memory, caller: Caller) -> bool:
+    origin = memory.provenance
+    return StatementFlag.BY_AGENT in origin.flags and origin.author == caller.author
 
 
 def _note(memory: Memory) -> str:
