@@ -40,6 +40,7 @@ sys.dont_write_bytecode = False
 
 PATIENCE_S = 60.0  # a wait ends earlier only by success
 _HOMES = count()  # of tests without a folder of their own
+SCENARIOS = ("test_scenarios", "test_pipeline_scenarios")
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
 
@@ -137,10 +138,23 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the scenarios of the specification in a file and on a PostgreSQL server."""
+    if "path" in metafunc.fixturenames and metafunc.module.__name__.endswith(SCENARIOS):
+        both = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+        metafunc.parametrize("path", both, indirect=True)
+
+
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where a test's store lives."""
-    return tmp_path / "memory.db"
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+    """Where a test's store lives; for a scenario on PostgreSQL its address."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        yield tmp_path / "memory.db"
+        return
+    from postgres_server import SCHEMAS, shared_server  # psycopg: only for tests that need it
+
+    yield shared_server().url(SCHEMAS.schema_of(tmp_path))
+    SCHEMAS.release()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -30,7 +30,7 @@ def without_embedder(**more: str) -> dict[str, str]:
 
 @contextmanager
 def run_server(
-    db: Path,
+    db: Path | str,
     *options: str,
     env: Mapping[str, str] | None = None,
     log: Path | None = None,
@@ -64,7 +64,7 @@ def run_server(
             lines = iter(process.stdout.readline, "")
             text = "".join(_first_json_object(lines))
             startup = json.loads(text)
-            yield ServerProcess(startup["url"], startup["port"], startup["pid"], db, process)
+            yield ServerProcess(startup["url"], startup["port"], startup["pid"], Path(db), process)
         finally:
             if process.poll() is None:
                 process.terminate()

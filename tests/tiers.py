@@ -29,8 +29,9 @@ def can_hold(path: Path, expression: str) -> bool:
     whole = {tier for head, tier in marks if head}
     if not expression or any(not head for head, _ in marks):
         return True  # everything is chosen, or some tests have a mark of their own
-    if _USES_STORE.search(text) and "postgres" in expression:
-        return True  # the fixture runs the test in PostgreSQL too
+    runs_in_both = _USES_STORE.search(text) or path.parent.name == "acceptance"
+    if runs_in_both and "postgres" in expression:
+        return True  # a fixture runs the test in PostgreSQL too
 
     def is_marked(name: str, /, **_: object) -> bool:
         return name in whole
