@@ -47,7 +47,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Maintain": {
         "status, doctor": "Show what is stored; check this installation.",
-        "sync, backup, restore": "Sync with other devices; write and restore backups.",
+        "backup, restore": "Write and restore backups.",
+        "sync, move": "Sync with other devices; move to or from PostgreSQL.",
         "encrypt, rekey, decrypt": "Encrypt the store, change its key, decrypt it.",
         "verify, rebuild, repair": "Check the store; rebuild indexes; rescue its rows.",
         "maintain, consolidate": "Find outdated memories and duplicates.",

@@ -1,9 +1,9 @@
 """Embeddings: the models, the vectors of each item, and what is still to be embedded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.domain.scope import ItemKind
-from recollect.store.database_connection import DatabaseConnection, Row
+from recollect.store.database_connection import DatabaseConnection, Row, record_shape
 from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.repositories.repository import Repository
 from recollect.store.values import (
@@ -18,6 +18,8 @@ NO_MODEL = -1  # an id that no model has
 CHUNKS_PER_STATEMENT = 500  # about a megabyte
 DROP_BATCH = 2_000  # vectors; takes a fraction of a second, and others can write between batches
 
+_MODEL = record_shape(RegisteredModel, "id name dimension")
+_CHUNK = record_shape(ChunkEmbedding, "id chunk chunk_count text_hash data")
 _PENDING_QUERIES: Mapping[PendingFilter, str] = {
     PendingFilter.ALL: "pending",
     PendingFilter.NEW: "never_embedded",
@@ -137,6 +139,18 @@ class EmbeddingRepository(Repository):
             some = rows[start : start + CHUNKS_PER_STATEMENT]
             self._run("add_embeddings", model_id=model_id, rows=some)
         self._run("mark_embedded", model_id=model_id, ids=list(record_ids))
+
+    def all_models(self) -> list[RegisteredModel]:
+        """Return every registered model, the oldest first."""
+        return self._all(_MODEL, "all_models")
+
+    def all_vectors(self, model_id: int) -> Iterator[ChunkEmbedding]:
+        """Yield every vector of a model, in the order in which they were made."""
+        return self._stream(_CHUNK, "vectors_of_model", model_id=model_id)
+
+    def embedded_ids(self, model_id: int) -> list[str]:
+        """Return the records that count as embedded by a model."""
+        return self._column("embedded_ids", model_id=model_id)
 
     def has_unused_vectors(self) -> bool:
         """Tell whether there are vectors of models that are neither chosen nor serving."""

@@ -107,3 +107,13 @@ SELECT EXISTS (SELECT 1 FROM models m CROSS JOIN embeddings e ON e.model_id = m.
 -- count_vectors: how many items each model has vectors of (every embedded item has a chunk 0)
 SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e.model_id
  WHERE e.chunk = 0 GROUP BY m.id;
+
+-- all_models: every registered model, the oldest first
+SELECT id, name, dimension FROM models ORDER BY id;
+
+-- vectors_of_model: every vector of a model, in the order in which they were made
+SELECT i.id, e.chunk, e.chunks, e.hash, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
+ WHERE e.model_id = :model_id ORDER BY e.id;
+
+-- embedded_ids: the records that count as embedded by a model
+SELECT id FROM items WHERE embedded_by = :model_id ORDER BY seq;

@@ -1,0 +1,36 @@
+"""The vectors of a store as a whole: what is copied when it is moved."""
+
+from recollect.store.protocol import Store, Tables
+from recollect.store.values import ChunkEmbedding, RegisteredModel
+from store_records import Keep
+
+
+def chunk(record_id: str, number: int, byte: bytes) -> ChunkEmbedding:
+    return ChunkEmbedding(record_id, number, 2, byte * 16, byte * 4)
+
+
+def test_all_vectors_of_a_model_are_read_in_the_order_in_which_they_were_made(
+    store: Store, keep: Keep
+) -> None:
+    first, second = keep("one"), keep("two")
+    made = [chunk(second.id, 0, b"a"), chunk(second.id, 1, b"b"), chunk(first.id, 0, b"c")]
+
+    def write(tables: Tables) -> tuple[int, int]:
+        model_id = tables.embeddings.add_model("small", 2)
+        other_id = tables.embeddings.add_model("large", 2)
+        tables.embeddings.save(model_id, [second.id], made[:2])
+        tables.embeddings.save(other_id, [], [chunk(first.id, 0, b"d")])
+        tables.embeddings.save(model_id, [], made[2:])
+        return model_id, other_id
+
+    model_id, other_id = store.write(write)
+
+    with store.read() as tables:
+        assert tables.embeddings.all_models() == [
+            RegisteredModel(model_id, "small", 2),
+            RegisteredModel(other_id, "large", 2),
+        ]
+        assert list(tables.embeddings.all_vectors(model_id)) == made
+        assert list(tables.embeddings.all_vectors(other_id)) == [chunk(first.id, 0, b"d")]
+        assert tables.embeddings.embedded_ids(model_id) == [second.id]
+        assert tables.embeddings.embedded_ids(other_id) == []
