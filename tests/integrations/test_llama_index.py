@@ -1,12 +1,15 @@
 """A memory block of LlamaIndex in Recollect, with the real package."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
 from llama_index.core.memory import Memory
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from doc_examples import reader_environment, run_framework_page
 from recollect import LocalRecollect
@@ -21,26 +24,34 @@ def user(text: str) -> ChatMessage:
     return ChatMessage(role="user", content=text)
 
 
-async def told(block: RecollectMemoryBlock, *, session: str, **options: Any) -> str:
+@asynccontextmanager
+async def short_term_memory(
+    block: RecollectMemoryBlock, session: str, **options: Any
+) -> AsyncIterator[Any]:
+    """A memory of LlamaIndex with a block; its own store is closed with it."""
+    engine = create_async_engine("sqlite+aiosqlite:///:memory:")
+    yield Memory.from_defaults(
+        session_id=session, memory_blocks=[block], async_engine=engine, **options
+    )
+    await engine.dispose()
+
+
+async def told(block: RecollectMemoryBlock, *, session: str) -> str:
     """Return what a memory tells the model besides the question."""
-    memory = Memory.from_defaults(session_id=session, memory_blocks=[block], **options)
-    await memory.aput(QUESTION)
-    messages = await memory.aget()
+    async with short_term_memory(block, session) as memory:
+        await memory.aput(QUESTION)
+        messages = await memory.aget()
     return "\n".join(m.content or "" for m in messages if m.role is MessageRole.SYSTEM)
 
 
 def test_what_leaves_the_short_term_memory_is_remembered(rec: LocalRecollect) -> None:
     async def scene() -> None:
         block = RecollectMemoryBlock(rec, agent="helper")
-        memory = Memory.from_defaults(
-            session_id="s1", memory_blocks=[block], token_limit=60, token_flush_size=20
-        )
-        for text in (
-            "My dog is called Rex.",
-            *(f"The train number {n} is late." for n in range(12)),
-        ):
-            await memory.aput(user(text))
-            await memory.aput(ChatMessage(role="assistant", content="I see."))
+        async with short_term_memory(block, "s1", token_limit=60, token_flush_size=20) as memory:
+            trains = (f"The train number {n} is late." for n in range(12))
+            for text in ("My dog is called Rex.", *trains):
+                await memory.aput(user(text))
+                await memory.aput(ChatMessage(role="assistant", content="I see."))
 
         talk = rec.conversations.find("s1", agent="helper")
         assert talk is not None
