@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,13 +12,14 @@ from letta_client import APIStatusError, ConflictError, Letta, NotFoundError
 from letta_client import UnprocessableEntityError as Unprocessable
 from letta_client.types.agents import AssistantMessage, UserMessage
 
+from agent_runs import agent_store
 from in_process_server import serve_in_thread
 from letta_client_methods import client_methods
 from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
 from recollect.server.letta_v1.letta_app import SERVED
-from recollect.server.letta_v1.letta_turns import NO_MODEL
+from recollect.server.letta_v1.letta_turns import NO_MODEL, MessagesBody, letta_events
 from support import open_memory
 
 pytestmark = pytest.mark.vendor
@@ -545,6 +547,24 @@ def test_with_a_model_the_agent_answers_and_uses_its_memory() -> None:
         assert {"memory_replace", "conversation_search"} <= tools
 
 
+def test_an_agent_edits_the_blocks_that_it_shares_at_once() -> None:
+    edit = {"label": "team", "old_str": "pip", "new_str": "uv"}
+    model = ScriptedTurnModel([call_turn(("memory_replace", edit)), "Done."])
+    settings = Settings(db=":memory:", embedding_backend="none")
+    with LocalRecollect(settings, chat=model) as rec, serve_in_thread(rec) as url:
+        client = Letta(base_url=url)
+        block = client.blocks.create(label="team", value="We use pip.")
+        first = client.agents.create(block_ids=[block.id], metadata={"mine": 1})
+        second = client.agents.create(block_ids=[block.id])
+        client.agents.update(first.id, metadata={"mine": 2})
+
+        client.agents.messages.create(first.id, input="We use uv now.")
+
+        assert client.agents.blocks.retrieve("team", agent_id=second.id).value == "We use uv."
+        assert client.agents.retrieve(first.id).metadata == {"mine": 2}
+        assert rec.blocks.get(None, block.id.removeprefix("block-")).unconfirmed_author
+
+
 def test_the_answer_is_streamed_by_steps_or_by_tokens() -> None:
     model = ScriptedTurnModel(["One two three.", "Four five."])
     settings = Settings(db=":memory:", embedding_backend="none")
@@ -563,6 +583,23 @@ def test_the_answer_is_streamed_by_steps_or_by_tokens() -> None:
         assert [event.message_type for event in steps] == ["assistant_message", *ends]
         assert [event.message_type for event in tokens] == [*["assistant_message"] * 2, *ends]
         assert texts(tokens[:2]) == ["Four", "five."]
+
+
+def test_a_stream_that_is_closed_cancels_the_run(tmp_path: Path) -> None:
+    search = call_turn(("conversation_search", {"query": "tea"}))
+    with agent_store(tmp_path / "memory.db", search, "Never said.") as (rec, model):
+        agent = rec.agents.get("ada")
+        talk = rec.conversations.start(agent=agent)
+        parts = letta_events(
+            rec.agents.stream(agent, "Hello?", conversation=talk), MessagesBody(max_steps=5)
+        )
+
+        assert next(parts)["message_type"] == "tool_call_message"
+        parts.close()
+
+        [run] = rec.agents.runs(talk)
+        assert run.stop_reason == "cancelled"
+        assert len(model.requests) == 1
 
 
 def test_a_tool_call_waits_for_the_clients_approval() -> None:

@@ -13,6 +13,7 @@ LETTA = "letta"  # fields of a Letta agent file that have no counterpart here
 SHARED_ARCHIVES = "archives"  # of LETTA: agents whose archives this one searches too
 RUNTIME = "runtime"  # how an agent runs (runtime/agent_settings.py)
 APPROVED = "approved_tools"  # of RUNTIME: tools that need no approval any more
+EDITS_SHARED = "edits_shared_blocks"  # of RUNTIME: without a person's confirmation
 APPROVAL_S = "approval_s"  # of RUNTIME: how long a call waits for a decision
 
 

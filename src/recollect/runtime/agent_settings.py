@@ -2,8 +2,8 @@
 Read how an agent runs from its metadata: its tools, their rules, and its limits.
 
 `metadata["runtime"]` has `tools` (names), `tool_rules` (as in Letta's agent files),
-`approved_tools`, `heartbeats`, `max_tokens` and `approval_s`. An agent that was imported from a
-file of Letta has the tools and rules of that file, unless it has its own.
+`approved_tools`, `edits_shared_blocks`, `heartbeats`, `max_tokens` and `approval_s`. An agent that
+was imported from a file of Letta has the tools and rules of that file, unless it has its own.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,13 @@ from dataclasses import field, replace
 from typing import Any
 
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import APPROVAL_S, APPROVED, LETTA, RUNTIME
+from recollect.domain.agent_transfer import (
+    APPROVAL_S,
+    APPROVED,
+    EDITS_SHARED,
+    LETTA,
+    RUNTIME,
+)
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.runtime.tool_rules import ToolRule, parse_rules
@@ -43,6 +49,7 @@ class AgentSettings:
     tools: tuple[str, ...] | None = None
     rules: tuple[ToolRule, ...] = ()
     approved_tools: frozenset[str] = frozenset()
+    edits_shared_blocks: bool = False  # at once; otherwise they are proposed to the user
     heartbeats: bool = False
     max_tokens: int = MAX_TOKENS
     approval_s: float = DEFAULT_APPROVAL_S
@@ -63,6 +70,7 @@ def agent_settings(agent: Agent) -> AgentSettings:
         tools=tools,
         rules=rules,
         approved_tools=frozenset(_texts(own, APPROVED)),
+        edits_shared_blocks=own.get(EDITS_SHARED) is True,
         heartbeats=bool(own.get("heartbeats", heartbeats)),
         max_tokens=_number(own, "max_tokens", MAX_TOKENS),
         approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S, most=MAX_APPROVAL_S),

@@ -80,6 +80,7 @@ class StepPreparation:
             agent.id,
             project=conversation.project_id,
             conversation=conversation.id,
+            trusted=self.settings.edits_shared_blocks,
         )
         self.toolset = toolset_of(self.settings, self.context.registry, memory)
         self._model = agent.model

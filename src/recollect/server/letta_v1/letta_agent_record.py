@@ -9,11 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import BRANCHED_FROM, LETTA, MERGED
+from recollect.domain.agent_transfer import (
+    BRANCHED_FROM,
+    EDITS_SHARED,
+    LETTA,
+    MERGED,
+    RUNTIME,
+)
 from recollect.service.agent_files.letta_roundtrip import blank_keys, blank_variables
 
 ARCHIVE = "letta_archive"  # metadata of an agent that stands for one of Letta's archives
-_HIDDEN = (LETTA, BRANCHED_FROM, MERGED, "pinned_in", ARCHIVE)
+_HIDDEN = (LETTA, RUNTIME, BRANCHED_FROM, MERGED, "pinned_in", ARCHIVE)
 
 # Where Letta's own export has a value although nobody gave one.
 _DEFAULTS: Mapping[str, Any] = {
@@ -86,7 +92,8 @@ def with_record(
     Return metadata that contains Letta's *fields* besides those that *agent* has already.
 
     *tools* replace its tools. *names* are our name and the one that a client gave, if they differ.
-    Values of variables and keys are secrets and left out.
+    Values of variables and keys are secrets and left out. A new agent edits the blocks it shares at
+    once, as an agent of Letta does.
     """
     former = _mapping(agent.metadata, LETTA) if agent is not None else {}
     rest = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
@@ -99,7 +106,9 @@ def with_record(
     if names is not None:
         was = {**was, "name": {"ours": names[0], "theirs": names[1]}}
     carry = {**former, "agent": {"rest": rest, "was": was}, "file": file, "model": model}
-    return {**own_metadata(metadata), LETTA: carry}
+    runtime = {EDITS_SHARED: True} if agent is None else agent.metadata.get(RUNTIME)
+    settings = {RUNTIME: runtime} if runtime else {}
+    return {**own_metadata(metadata), **settings, LETTA: carry}
 
 
 def _mapping(value: Any, *names: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ nobody answers. With one, the last message starts a run of the agent (`rec.agent
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -108,7 +108,7 @@ def respond_to_messages(
             model=body.override_model or "",
             max_steps=body.max_steps,
         )
-    parts = _letta_events(events, body)
+    parts = letta_events(events, body)
     headers = {NOTE_HEADER: note} if note else {}
     if streaming:
         return stream_response(_with_end(parts), _dump, headers)
@@ -155,9 +155,9 @@ def _decisions(
             yield from rec.agents.stream_decision(approval, decision.approve, reason=reason)
 
 
-def _letta_events(
+def letta_events(
     events: Iterator[agent_run.RunEvent], body: MessagesBody
-) -> Iterator[LettaMessage]:
+) -> Generator[LettaMessage, None, None]:
     """
     Yield what happens in a run as Letta's messages; the last ones say why it stopped.
 

@@ -22,6 +22,7 @@ from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import (
     APPROVAL_S,
     APPROVED,
+    EDITS_SHARED,
     RUNTIME,
     AgentExport,
     AgentFormat,
@@ -57,7 +58,8 @@ from recollect.wire.requests.agents import (
     ImportAgentRequest,
 )
 
-GUARD_SETTINGS = (APPROVED, APPROVAL_S)  # of the metadata of an agent: not from a file
+# Of the metadata of an agent: they lower the guard, so no file brings them.
+GUARD_SETTINGS = (APPROVED, APPROVAL_S, EDITS_SHARED)
 ROWS_OF_A_PIECE = 3  # about how many rows a message or a memory is
 
 
@@ -192,7 +194,7 @@ def _dropped_settings(agent: Agent) -> Iterator[str]:
         if isinstance(own, Mapping) and name in own:
             yield (
                 f"agent {agent.name!r}: {name} of the file was not taken over; only you decide "
-                "which calls need no approval here"
+                "what an agent may do here without asking"
             )
 
 
