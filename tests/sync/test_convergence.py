@@ -290,7 +290,7 @@ def check(world: SyncedWorld) -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.generate),

@@ -144,6 +144,15 @@ def test_only_the_files_with_a_forgotten_text_are_written_anew(pair: Pair) -> No
     assert b.rec.search("deploys")
 
 
+def test_the_receipt_of_forget_names_the_shared_folder(pair: Pair) -> None:
+    a, _ = pair
+    memory = a.rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+
+    receipt = a.rec.forget(memory.id)
+
+    assert any(a.rec.sync.status().folder in line for line in receipt.kept)
+
+
 def test_a_copy_of_a_store_is_another_device(pair: Pair, tmp_path: Path) -> None:
     a, b = pair
     a.rec.ingest("Deploys happen on Fridays.", scope="global")

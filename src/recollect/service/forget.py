@@ -66,13 +66,18 @@ def erase_and_list_copies(services: Services) -> list[str]:
 
 def copies_on_disk(services: Services) -> list[str]:
     """Return a line for each copy of the store that may hold what is forgotten."""
-    if services.store.file is None:
+    file = services.store.file
+    if file is None:
         return [
             "the database server keeps deleted rows until it vacuums its tables, and longer in its "
             "write-ahead log, replicas and backups; they expire as its administrator has decided"
         ]
-    snapshots = services.store.file.snapshots()
-    return [f"a copy taken before a change may hold it: {path}" for path in snapshots]
+    lines = [f"a copy taken before a change may hold it: {path}" for path in file.snapshots()]
+    if folder := file.shared_folder():
+        lines.append(
+            f"other devices, and the files in {folder}, may hold it until each device has synced"
+        )
+    return lines
 
 
 def forget_memory(

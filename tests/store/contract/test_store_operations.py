@@ -163,6 +163,7 @@ def test_a_snapshot_is_a_copy_of_the_store(
 ) -> None:
     file = file_of(store)
     assert file.snapshots() == []
+    assert file.shared_folder() == ""
     kept = keep("before")
 
     copy = file.snapshot("test")

@@ -352,6 +352,11 @@ class SqliteStore:
     def snapshots(self) -> list[Path]:
         return snapshots(self._path)
 
+    def shared_folder(self) -> str:
+        with self.read() as tables:
+            folder = tables.connection.db.execute("SELECT folder FROM sync_device").get
+        return str(folder or "")
+
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
