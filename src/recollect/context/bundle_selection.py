@@ -19,6 +19,7 @@ returned with its reason, for the log. Pure.
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import date
+from functools import lru_cache
 
 from recollect.domain.context_bundle import DroppedItem
 from recollect.domain.conversation import Message, MessageHit, Role
@@ -41,6 +42,7 @@ MIN_WORDS = 2  # of a message that tells something
 SAME_SHARE = 0.85  # of a text's words in another one that says the same
 MIN_CONTAINED_WORDS = 5  # of a text that another one tells
 MAX_COMPARED_CHARS = 2_000
+CACHED_TEXTS = 256  # each hit of a bundle is compared with each
 MIN_MATCHED_SHARE = 0.3  # of the request's words, of a hit that no embedding was compared with
 MAX_MATCHED_WORDS = 3  # more are never needed
 
@@ -214,8 +216,9 @@ def _say_the_same(first: Hit, second: Hit) -> bool:
     return shares[1 if is_contained else 0] >= SAME_SHARE
 
 
-def _numbers(words: _Words) -> set[str]:
-    return {word for word in words if any(map(str.isdigit, word))}
+@lru_cache(maxsize=CACHED_TEXTS)
+def _numbers(words: _Words) -> frozenset[str]:
+    return frozenset(word for word in words if any(map(str.isdigit, word)))
 
 
 def _share(words: _Words, others: _Words) -> float:
@@ -256,6 +259,7 @@ def _statement_words(message: Message) -> _Words:
     return _content_words(statements) if has_words_to_search(statements) else ()
 
 
+@lru_cache(maxsize=CACHED_TEXTS)
 def _content_words(text: str) -> _Words:
     return content_words_in_order(searchable_text(text))
 

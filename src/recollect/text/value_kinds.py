@@ -7,7 +7,8 @@ are those of the text's language.
 """
 
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
 from recollect.text.language_data import ENGLISH, detect_language, load_language
 
@@ -37,9 +38,10 @@ _UNSPACED_WEEKDAY = re.compile(
 )
 UNIT_CHARS = 4  # of a unit's name that are compared: "day" and "days" are one
 
-ValuesByKind = dict[str, frozenset[str]]
+ValuesByKind = Mapping[str, frozenset[str]]
 
 
+@lru_cache(maxsize=256)  # a search compares each of its best hits with each
 def values_by_kind(text: str) -> ValuesByKind:
     """Return the values of *text* by kind; a quantity's kind is its unit."""
     language = detect_language(text)
