@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Memory as Memory
     from recollect.domain.memory import MemoryType as MemoryType
     from recollect.domain.memory import Status as Status
+    from recollect.domain.model_usage import ChatModelStatus as ChatModelStatus
     from recollect.domain.model_usage import ModelCall as ModelCall
     from recollect.domain.project import Project as Project
     from recollect.domain.project import Repo as Repo
@@ -105,6 +106,8 @@ if TYPE_CHECKING:
     from recollect.domain.skill import Skill as Skill
     from recollect.domain.skill import SkillHit as SkillHit
     from recollect.domain.skill import SkillReport as SkillReport
+    from recollect.domain.sleeptime import SleeptimeEdit as SleeptimeEdit
+    from recollect.domain.sleeptime import SleeptimeRun as SleeptimeRun
     from recollect.domain.source import Evidence as Evidence
     from recollect.domain.source import Redaction as Redaction
     from recollect.domain.source import Source as Source
@@ -166,7 +169,7 @@ _EXPORTS = {
     "recollect.domain.document": "Document DocumentHit",
     "recollect.domain.file": "FileHit FileWindow GrepMatch GrepPage",
     "recollect.domain.job": "Job JobState",
-    "recollect.domain.model_usage": "ModelCall",
+    "recollect.domain.model_usage": "ChatModelStatus ModelCall",
     "recollect.domain.link": "Link Relation",
     "recollect.domain.change": "Change ChangeEffects ChangeKind",
     "recollect.domain.memory": "Memory MemoryType Status",
@@ -179,6 +182,7 @@ _EXPORTS = {
     "recollect.domain.retrieval": "Hit MemoryExplanation Parts Retrieval SavedSearch WhyNot",
     "recollect.domain.scope": "Scope",
     "recollect.domain.skill": "LearntSkill LoadedSkill Skill SkillHit SkillReport",
+    "recollect.domain.sleeptime": "SleeptimeEdit SleeptimeRun",
     "recollect.domain.source": "Evidence Redaction Source SourceKind",
     "recollect.domain.maintenance": (
         "DuplicatePair Imported InboxItem MaintenanceReport Receipt StoreStatus Verification "

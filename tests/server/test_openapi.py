@@ -37,6 +37,7 @@ OPERATIONS = """
 /api/agents/{agent}/skills/refresh POST
 /api/agents/{agent}/skills/{name} DELETE
 /api/agents/{agent}/skills/{name} PUT
+/api/agents/{agent}/sleeptime GET
 /api/agents/{agent}/window POST
 /api/agents/{into}/merge POST
 /api/approvals GET
@@ -102,6 +103,7 @@ OPERATIONS = """
 /api/conversations/{conversation}/resume POST
 /api/conversations/{conversation}/runs GET
 /api/conversations/{conversation}/skill POST
+/api/conversations/{conversation}/sleeptime POST
 /api/conversations/{conversation}/summaries GET
 /api/document DELETE
 /api/document GET
@@ -166,6 +168,8 @@ OPERATIONS = """
 /api/search/why-nothing POST
 /api/skills GET
 /api/skills/search POST
+/api/sleeptime/{run_id} GET
+/api/sleeptime/{run_id}/undo POST
 /api/sources/{source_id} GET
 /api/status GET
 /api/tokens POST

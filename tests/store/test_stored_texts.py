@@ -20,7 +20,8 @@ jobs.worker memories.type memories.scope memories.status memories.source_kind me
 memories.redactions memories.voice memories.flags memories.rule memories.session
 memory_changes.kind memory_changes.before memory_changes.after memory_changes.by
 memory_changes.effects memory_links.relation memory_links.to_kind model_calls.model runs.state
-runs.stop_reason runs.model run_calls.tool run_calls.state
+runs.stop_reason runs.model run_calls.tool run_calls.state sleeptime_runs.state
+sleeptime_runs.reason sleeptime_runs.made_by sleeptime_runs.note sleeptime_edits.label
 model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_files.root
 repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key

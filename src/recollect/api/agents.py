@@ -13,9 +13,11 @@ from recollect.domain.agent_run import Approval, Run, RunEvent, RunResult, resul
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
 from recollect.domain.conversation import Conversation, Message
+from recollect.domain.sleeptime import SleeptimeRun
 from recollect.wire.material_files import file_path
 from recollect.wire.requests import agents as requests
 from recollect.wire.requests import runs as run_requests
+from recollect.wire.requests import sleeptime as sleeptime_requests
 from recollect.wire.requests.agents import WARN_AT
 from recollect.wire.requests.runs import MAX_STEPS
 
@@ -218,6 +220,31 @@ class Agents(Noun):
     def runs(self, conversation: ConversationLike, *, limit: int = 50) -> list[Run]:
         """Return the runs of a conversation, the latest first."""
         return self._send(run_requests.ListRunsRequest, locals())
+
+    def sleep(self, conversation: ConversationLike) -> SleeptimeRun | None:
+        """
+        Read what no run of sleeptime has read of a conversation, and propose edits of memory.
+
+        Memories become candidates or, if the policy allows it, active; edits of blocks wait in the
+        inbox. Return None if there is nothing to read.
+        """
+        return self._send(sleeptime_requests.RunSleeptimeRequest, locals())
+
+    def sleeptime_runs(self, agent: AgentLike, *, limit: int = 50) -> list[SleeptimeRun]:
+        """Return the runs of sleeptime of an agent, the latest first."""
+        return self._send(sleeptime_requests.ListSleeptimeRunsRequest, locals())
+
+    def sleeptime_run(self, run_id: str) -> SleeptimeRun:
+        """Return one run of sleeptime, with its edits and what it learnt."""
+        return self._send(sleeptime_requests.GetSleeptimeRunRequest, locals())
+
+    def undo_sleeptime(self, run_id: str) -> SleeptimeRun:
+        """
+        Take back what a run of sleeptime did: blocks have their former text, memories are archived.
+
+        What a person decided or changed since then stays; `remaining` names it.
+        """
+        return self._send(sleeptime_requests.UndoSleeptimeRequest, locals())
 
     def list(self, *, pinned: str | None = None, project: Place = None) -> list[Agent]:
         """Return agents, pinned ones first; *pinned* and *project* filter by their pins."""

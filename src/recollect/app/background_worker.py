@@ -1,6 +1,6 @@
 """
-The background thread of a server: it runs jobs, finishes deletions, embeds pending items, prunes
-the retrieval log, makes backups and syncs with other devices when that is due.
+The background thread of a server: it runs jobs and sleeptime, finishes deletions, embeds pending
+items, prunes the retrieval log, makes backups and syncs with other devices when that is due.
 
 It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.

@@ -71,7 +71,7 @@ class EngineControl:
         return maintenance.drain_in_steps(self._services)
 
     def finish_work_in_steps(self) -> Iterator[int]:
-        """Finish deletions, and read captured tool calls, yielding after each step."""
+        """Finish deletions, run sleeptime, read captured tool calls; yield after each step."""
         return finish_in_steps(self._services)
 
     def embed_batch(self) -> int:

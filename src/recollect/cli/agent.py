@@ -1,6 +1,7 @@
 """The command `agent`: create, list, change, move, copy, merge and delete agents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,14 @@ from recollect.cli.output import (
     with_output,
 )
 from recollect.domain.agent import Agent
-from recollect.domain.agent_transfer import AgentFormat, AgentMerge
+from recollect.domain.agent_transfer import RUNTIME, AgentFormat, AgentMerge
 from recollect.domain.context_bundle import WindowOverview
+from recollect.domain.sleeptime import (
+    FREQUENCY,
+    MAX_FREQUENCY,
+    SleeptimeRun,
+    sleeptime_frequency,
+)
 from recollect.text.bpe_tokenizer import has_tables
 from recollect.text.token_counter import ESTIMATED, counter_for
 from recollect.wire.requests.agents import CreateAgentRequest, UpdateAgentRequest
@@ -126,6 +133,63 @@ def pin(rec: LocalRecollect, *, agent: str, local: bool, off: bool, project: str
     where = "" if off else "local" if local else "global"
     item = rec.agents.pin(agent, where, project=project)
     return Output(item, f"{safe(item.name)}: {item.pinned.value or 'not pinned'}")
+
+
+@agent.command()
+@agent_argument
+@click.option(
+    "--every",
+    type=click.IntRange(0, MAX_FREQUENCY),
+    help="Have a run after so many turns, and at the end of a conversation; 0: never.",
+)
+@click.option("--now", is_flag=True, help="Read the agent's last conversation now.")
+@click.option("--undo", "undo_id", metavar="RUN", help="Take back what a run did.")
+@with_store
+def sleeptime(
+    rec: LocalRecollect, *, agent: str, every: int | None, now: bool, undo_id: str | None
+) -> Output:
+    """
+    Read conversations in the background and propose edits of memory; list what that did.
+
+    Memories wait in the inbox or, if the policy allows it, become active; edits of shared blocks
+    wait in the inbox as a diff. Nothing is deleted, and every run can be undone.
+    """
+    if every is not None:
+        _set_frequency(rec, agent, every)
+    if undo_id is not None:
+        undone = rec.agents.undo_sleeptime(undo_id)
+        return Output(undone, chain(_sleeptime_lines([undone]), warnings(undone.remaining)))
+    if now:
+        for conversation in rec.conversations.list(agent=agent, limit=1):
+            rec.agents.sleep(conversation)
+    runs = rec.agents.sleeptime_runs(agent)
+    frequency = sleeptime_frequency(rec.agents.get(agent))
+    when = f"after every {frequency} turns" if frequency else "off; --every N turns it on"
+    return Output(
+        {"frequency": frequency, "runs": runs},
+        chain([f"sleeptime: {when}"], _sleeptime_lines(runs)),
+    )
+
+
+def _set_frequency(rec: LocalRecollect, agent: str, every: int) -> None:
+    metadata = dict(rec.agents.get(agent).metadata)
+    runtime = metadata.get(RUNTIME)
+    metadata[RUNTIME] = {**(runtime if isinstance(runtime, dict) else {}), FREQUENCY: every}
+    rec.agents.update(agent, metadata=metadata)
+
+
+def _sleeptime_lines(runs: Sequence[SleeptimeRun]) -> Iterator[str]:
+    for run in runs:
+        proposed = sum(bool(edit.proposal_id) for edit in run.edits)
+        applied = len(run.edits) - proposed
+        yield (
+            f"[bold]{run.requested_at:%Y-%m-%d %H:%M}[/bold] {run.state}: "
+            f"{len(run.memory_ids)} memories, {applied} edits of blocks applied, {proposed} "
+            "proposed "
+            f"[dim]{safe(run.made_by)} {run.id}[/dim]"
+        )
+        if run.note:
+            yield f"  [dim]{safe(run.note)}[/dim]"
 
 
 @agent.command()

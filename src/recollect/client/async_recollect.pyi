@@ -69,6 +69,7 @@ from recollect.domain.model_usage import ChatModelStatus, ModelCall
 from recollect.domain.project import Project
 from recollect.domain.retrieval import Hit, MemoryExplanation, Retrieval, SavedSearch, WhyNot
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
+from recollect.domain.sleeptime import SleeptimeRun
 from recollect.domain.source import SourceWindow
 from recollect.domain.tool_call import (
     ActionAdvice,
@@ -441,6 +442,20 @@ class AsyncAgents:
 
     async def runs(self, conversation: ConversationLike, *, limit: int = 50) -> builtins.list[Run]:
         """Return the runs of a conversation, the latest first."""
+
+    async def sleep(self, conversation: ConversationLike) -> SleeptimeRun | None:
+        """Read what no run of sleeptime has read of a conversation, and propose edits of memory."""
+
+    async def sleeptime_runs(
+        self, agent: AgentLike, *, limit: int = 50
+    ) -> builtins.list[SleeptimeRun]:
+        """Return the runs of sleeptime of an agent, the latest first."""
+
+    async def sleeptime_run(self, run_id: str) -> SleeptimeRun:
+        """Return one run of sleeptime, with its edits and what it learnt."""
+
+    async def undo_sleeptime(self, run_id: str) -> SleeptimeRun:
+        """Take back what a run of sleeptime did: blocks have their former text, memories are archived."""
 
     async def list(
         self, *, pinned: str | None = None, project: Place = None

@@ -21,6 +21,7 @@ from recollect.domain.agent_run import (
 )
 from recollect.domain.conversation import CompactionMode, Message, Role
 from recollect.domain.model_usage import ModelCall
+from recollect.domain.sleeptime import SleeptimeTrigger
 from recollect.errors import (
     ContextOverflow,
     InvalidInput,
@@ -51,6 +52,7 @@ from recollect.runtime.tool_runner import ReadyCall, ToolOutcome, batches, run_b
 from recollect.runtime.turn_check import HEARTBEAT, CheckedTurn, TurnRules, check_turn
 from recollect.runtime.turn_prompt import prompt_texts
 from recollect.service.compaction import compact
+from recollect.service.sleeptime_requests import request_if_due
 from recollect.store.protocol import Tables
 from recollect.text import forgotten_words
 from recollect.text.message_text import send_message_text
@@ -400,6 +402,8 @@ class AgentRun:
         elif move.stop is not None:
             run = replace(run, state=RunState.ENDED, stop_reason=move.stop)
         tables.runs.set(run)
+        if run.state is RunState.ENDED:
+            request_if_due(tables, services, opened.conversation, SleeptimeTrigger.TURNS)
         # The transaction may be run again, so the state of this object changes last.
         self._run, self._ready, self._started = run, ready, started
         self._heartbeats = heartbeats

@@ -127,7 +127,7 @@ def edit_value(
     reason = _reason(request) or default_reason
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = _block_or_default(tables, services, request)
+        former = block_or_default(tables, services, request)
         _refuse_conflict(former, edit, request.expected_version)
         now, mark = services.clock.now(), unconfirmed_author
         if mark is None:
@@ -325,7 +325,7 @@ def _announce(services: Services, block: Block) -> Block:
     return block
 
 
-def _block_or_default(tables: Tables, services: Services, request: BlockEditFields) -> Block:
+def block_or_default(tables: Tables, services: Services, request: BlockEditFields) -> Block:
     """Return the block of a request; a default block is created when it is first written."""
     try:
         return lookup.requested_block(tables, request)

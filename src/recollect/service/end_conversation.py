@@ -12,10 +12,12 @@ from typing import Any
 
 from recollect.domain.capture_event import Trigger
 from recollect.domain.conversation import Conversation, Message
+from recollect.domain.sleeptime import SleeptimeTrigger
 from recollect.errors import InvalidInput
 from recollect.service.block_lookup import require_conversation
 from recollect.service.capture import Capture, parse_captures, store_capture
 from recollect.service.services import Services
+from recollect.service.sleeptime_requests import request_if_due
 from recollect.store.protocol import Tables
 from recollect.wire.requests.conversations import EndConversationRequest
 from recollect.wire.requests.shared import CaptureFields
@@ -45,6 +47,7 @@ def end_conversation(services: Services, request: EndConversationRequest) -> Con
                 return conversation
             ended = replace(conversation, ended_at=max(ended_at, conversation.started_at))
             tables.conversations.set(ended)
+            request_if_due(tables, services, ended, SleeptimeTrigger.END)
             return ended
 
         try:
@@ -67,14 +70,15 @@ def _prepare_captures(
         session=conversation.id,
         title=conversation.title,
     )
-    transcript = [_transcript_message(message) for message in messages]
+    transcript = [transcript_message(message) for message in messages]
     try:
         return parse_captures(transcript, fields, trigger=Trigger.CONVERSATION), count
     except InvalidInput:
         return [], count  # nothing to learn from: no text, or all of it was private
 
 
-def _transcript_message(message: Message) -> dict[str, Any]:
+def transcript_message(message: Message) -> dict[str, Any]:
+    """Return a message as a capture reads it."""
     fields: dict[str, Any] = {
         "role": message.role.value,
         "content": message.content,

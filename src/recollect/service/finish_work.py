@@ -1,6 +1,6 @@
 """
-Finish work that goes in steps: deletions that were begun, emptying the write-ahead log, and reading
-the tool calls of captured sessions.
+Finish work that goes in steps: deletions that were begun, emptying the write-ahead log, runs of
+sleeptime, and reading the tool calls of captured sessions.
 
 Deletions are recorded in the transaction that begins them, so they are finished after a kill too:
 by the background worker of a server, or by `drain`. An import that was interrupted is only listed,
@@ -26,12 +26,18 @@ def finish_in_steps(services: Services) -> Iterator[int]:
             return
         unfinished = tables.unfinished_work.all()
         unread = tables.tool_calls.unread_sources(limit=1)
+        sleeptime_runs = tables.sleeptime_runs.open_runs(limit=1)
     hidden = [work.subject for work in unfinished if work.kind is WorkKind.DELETE_CONVERSATION]
     if hidden:
         for _ in delete_rows_in_steps(services, hidden):
             yield 1
     if any(work.kind is not WorkKind.IMPORT for work in unfinished):
         finish_erasure(services, give_up_s=0.0)
+    if sleeptime_runs:
+        # Most programs have no agent with sleeptime, so it loads only here.
+        from recollect.service.sleeptime import run_in_steps
+
+        yield from run_in_steps(services)
     if unread:
         # Most programs capture no tool calls, so the readers load only here.
         from recollect.engine.learn.recorded_calls import read_unread_sources

@@ -26,6 +26,7 @@ from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
 from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
+from recollect.store.repositories.sleeptime_runs import SleeptimeRunRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.tombstones import TombstoneRepository
@@ -64,6 +65,7 @@ def open_tables(
         conversations=ConversationRepository(connection),
         messages=MessageRepository(connection, word_index),
         runs=RunRepository(connection),
+        sleeptime_runs=SleeptimeRunRepository(connection),
         skills=SkillRepository(connection),
         files=FileRepository(connection, word_index),
         documents=DocumentRepository(connection, word_index),

@@ -34,6 +34,7 @@ from recollect.store.repositories.projects import ProjectRepository
 from recollect.store.repositories.retrievals import RetrievalRepository
 from recollect.store.repositories.runs import RunRepository
 from recollect.store.repositories.skills import SkillRepository
+from recollect.store.repositories.sleeptime_runs import SleeptimeRunRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
 from recollect.store.repositories.tombstones import TombstoneRepository
@@ -54,6 +55,7 @@ class Tables:
     conversations: ConversationRepository
     messages: MessageRepository
     runs: RunRepository
+    sleeptime_runs: SleeptimeRunRepository
     skills: SkillRepository
     files: FileRepository
     documents: DocumentRepository

@@ -13,13 +13,16 @@ from recollect.api.recollect import Recollect
 from recollect.cli.output import print_text, safe, shorten
 from recollect.domain.agent import Agent
 from recollect.domain.agent_run import RunResult
+from recollect.domain.agent_transfer import RUNTIME
 from recollect.domain.conversation import Conversation, Role
 from recollect.domain.model_usage import ChatModelStatus
 from recollect.domain.retrieval import Hit
+from recollect.domain.sleeptime import FREQUENCY
 from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
 
 DEFAULT_AGENT = "assistant"
+SLEEPTIME_TURNS = 5  # after which the agent that a chat creates learns what was said
 LAST = "last"  # the conversation to resume if none is named
 SHOWN_MESSAGES = 4  # of a conversation that is resumed
 HISTORY = 200
@@ -148,7 +151,7 @@ def _choose_agent(rec: Recollect, name: str | None, project: str | None) -> Agen
         return rec.agents.get(name)
     agents = rec.agents.list(project=project)
     if not agents:
-        return rec.agents.create(DEFAULT_AGENT)
+        return rec.agents.create(DEFAULT_AGENT, metadata={RUNTIME: {FREQUENCY: SLEEPTIME_TURNS}})
     latest = rec.conversations.list(limit=1)
     last_id = latest[0].agent_id if latest and not agents[0].pinned else None
     return next((agent for agent in agents if agent.id == last_id), agents[0])

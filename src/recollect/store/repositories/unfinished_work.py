@@ -31,7 +31,7 @@ class UnfinishedWorkRepository(Repository):
         return self._all(_work, "of_kind", kind=kind)
 
     def is_any_left(self) -> bool:
-        """Return whether some work is unfinished, or a source waits to be read for tool calls."""
+        """Return whether work is unfinished, a source is unread, or sleeptime has an open run."""
         return bool(self._value("is_any_left"))
 
     def add_export(self, sha256: str, at: datetime) -> None:

@@ -25,6 +25,7 @@ _TABLES_TEXT = """
 tombstones
 projects project_links repos agents blocks agent_blocks block_history block_proposals conversations
 summaries messages pins runs run_calls sources ingestion_events jobs model_calls evidence memories
+sleeptime_runs sleeptime_edits
 unsettled memory_tags memory_changes memory_links views skills agent_skills files agent_files
 documents
 retrievals
@@ -83,6 +84,7 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
     "pins": "conversation_id",
     "runs": "conversation_id",
     "run_calls": "conversation_id",
+    "sleeptime_runs": "conversation_id",
 }
 
 # References that may be empty, but without which the row is not shown to anybody.
@@ -232,6 +234,8 @@ class RowImporter:
             self._avoid_used_position(row)
         if table == "runs":
             self._avoid_second_open_run(row)
+        if table == "sleeptime_runs":
+            self._avoid_second_open_sleeptime(row)
         if table in _ITEM_KINDS:
             self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
         self.rows.insert(table, row)
@@ -339,6 +343,14 @@ class RowImporter:
         if row["state"] != "ended" and next(self.rows.select(sql, values), None):
             row |= {"state": "ended", "stop_reason": "cancelled"}
             self.report(f"runs {row['id']}: its conversation has an open run here; kept as ended")
+
+    def _avoid_second_open_sleeptime(self, row: ImportedRow) -> None:
+        """End an imported run of sleeptime if its conversation has an open one here."""
+        where = "conversation_id = :id AND state IN ('due', 'reading')"
+        sql = f"SELECT 1 FROM sleeptime_runs WHERE {where}"
+        is_open = row["state"] in ("due", "reading")
+        if is_open and next(self.rows.select(sql, {"id": row["conversation_id"]}), None):
+            row |= {"state": "done"}
 
     def _avoid_used_position(self, row: ImportedRow) -> None:
         """Move an imported message whose position is used to the end of its conversation."""
