@@ -141,7 +141,14 @@ class Indexer:
                 self._last_roles.serving.record_failure(error)
             return None, _describe_failure(str(error))
 
-    def is_current(self, tables: Tables, query_vector: QueryVector | None, note: str = "") -> bool:
+    def is_current(
+        self,
+        tables: Tables,
+        query_vector: QueryVector | None,
+        note: str = "",
+        *,
+        allows_pending: bool = False,
+    ) -> bool:
         """
         Return whether *query_vector* is of the model that serves, and nothing is pending.
 
@@ -155,7 +162,9 @@ class Indexer:
             return False
         if note or in_use.serving is None or query_vector is None:
             return False
-        return in_use.serving.id == query_vector.model_id and not has_pending
+        if has_pending and not allows_pending:
+            return False
+        return in_use.serving.id == query_vector.model_id
 
     def update(
         self, query: str, query_vector: QueryVector | None
@@ -261,6 +270,11 @@ class Indexer:
             finally:
                 self._pending_lock.release()
         if count == MAX_ITEMS_PER_QUERY or (roles.next is not None and not roles.next.is_paused):
+            self._start_thread()
+
+    def embed_in_background(self) -> None:
+        """Embed what is pending in another thread; a later query finds it by meaning."""
+        if not self._store.read_only_reason:
             self._start_thread()
 
     def _start_thread(self) -> None:

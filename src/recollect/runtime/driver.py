@@ -138,6 +138,8 @@ class AgentRun:
         except BaseException:
             self._abandon(records.BY_ERROR, StopReason.ERROR)
             raise
+        if (indexer := self._services.indexer()) is not None:
+            indexer.embed_in_background()  # what was said in the run
         yield events.RunEnded(result=self._result())
 
     def _started_event(self) -> events.RunStarted:

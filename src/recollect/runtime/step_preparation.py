@@ -172,6 +172,7 @@ class StepPreparation:
                 history=False,
                 budget_tokens=self._count(system) + room,
             ),
+            embeds_pending=False,  # the user's message is pending, and the model sees it anyway
         )
         self.retrieval_id = bundle.retrieval_id
         self.citations = bundle.citations

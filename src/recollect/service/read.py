@@ -265,12 +265,15 @@ class QuerySnapshot:
 
 
 @contextmanager
-def query_snapshot(services: Services, query: str) -> Iterator[QuerySnapshot]:
+def query_snapshot(
+    services: Services, query: str, *, embeds_pending: bool = True
+) -> Iterator[QuerySnapshot]:
     """
     Read the store in one transaction, with the vector of *query*.
 
     The query is embedded before the transaction begins. Only if the store has changed its model
-    since, or has items to embed, is the transaction left for that and begun again.
+    since, or has items to embed (unless not *embeds_pending*), is the transaction left for that and
+    begun again.
     """
     indexer = services.indexer()
     if indexer is None or not query.strip():
@@ -280,7 +283,7 @@ def query_snapshot(services: Services, query: str) -> Iterator[QuerySnapshot]:
         return
     vector, failure = indexer.embed_query(query)
     with services.store.read() as tables:
-        is_current = indexer.is_current(tables, vector, failure)
+        is_current = indexer.is_current(tables, vector, failure, allows_pending=not embeds_pending)
         if is_current:
             yield QuerySnapshot(tables, vector, failure)
     if is_current:

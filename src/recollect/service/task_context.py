@@ -111,12 +111,18 @@ class _Material:
     open_windows: tuple[OpenFileWindow, ...]
 
 
-def context_for(services: Services, request: ContextForRequest) -> Bundle:
-    """Return what an agent should know for a task, within a token budget."""
+def context_for(
+    services: Services, request: ContextForRequest, *, embeds_pending: bool = True
+) -> Bundle:
+    """
+    Return what an agent should know for a task, within a token budget.
+
+    A caller that has just stored the task as a message need not wait until that is embedded.
+    """
     model = request.model.strip()
     shares = _shares(request.shares)
     task = validate.query_of(request.task)
-    with read.query_snapshot(services, task) as snapshot:
+    with read.query_snapshot(services, task, embeds_pending=embeds_pending) as snapshot:
         material = _read_material(services, snapshot, request, task)
     agent = material.scene.place.agent
     counter = counter_for(model or (agent.model if agent else ""))

@@ -8,6 +8,8 @@ parameters. A default makes a parameter optional.
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -25,14 +27,16 @@ class FunctionSchema:
     def __init__(self, function: Callable[..., Any], *, name: str = "") -> None:
         self.function = function
         self.name = name or getattr(function, "__name__", "")
-        self.description, texts = _read_docstring(inspect.getdoc(function) or "")
-        self._model = self._arguments_model(texts)
+        # The memory tools are methods, and the same ones for each run of each agent.
+        read = _read_method if inspect.ismethod(function) else _read_signature
+        self.description, self._model, self._parameters = read(
+            getattr(function, "__func__", function), self.name
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The schema of the parameters."""
-        schema: dict[str, Any] = _simplify(self._model.model_json_schema())
-        return {"properties": {}, **schema, "type": "object", "additionalProperties": False}
+        return deepcopy(self._parameters)  # a caller may change its own
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function with *arguments*, converted to the types of its signature."""
@@ -45,26 +49,41 @@ class FunctionSchema:
         passed = {name: getattr(values, name) for name in values.model_fields_set}
         return self.function(**passed)
 
-    def _arguments_model(self, texts: Mapping[str, str]) -> type[BaseModel]:
-        fields: dict[str, Any] = {}
-        try:
-            signature = inspect.signature(self.function, eval_str=True)
-        except (NameError, TypeError, ValueError) as error:
-            raise InvalidInput(f"the signature of {self.name} cannot be read: {error}") from error
-        for parameter in signature.parameters.values():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise InvalidInput(
-                    f"{self.name} takes *{parameter.name}; a tool names each of its parameters"
-                )
-            if parameter.name in _PASSED_BY_LETTA:
-                continue
-            is_typed = parameter.annotation is not parameter.empty
-            annotation = parameter.annotation if is_typed else Any
-            default = ... if parameter.default is parameter.empty else parameter.default
-            described = Field(default, description=texts.get(parameter.name))
-            fields[parameter.name] = (annotation, described)
-        config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-        return create_model(f"{self.name}_arguments", __config__=config, **fields)
+
+def _read_signature(
+    function: Callable[..., Any], name: str, *, is_method: bool = False
+) -> tuple[str, type[BaseModel], dict[str, Any]]:
+    """Return the description of a function, the model of its arguments, and their schema."""
+    description, texts = _read_docstring(inspect.getdoc(function) or "")
+    fields: dict[str, Any] = {}
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (NameError, TypeError, ValueError) as error:
+        raise InvalidInput(f"the signature of {name} cannot be read: {error}") from error
+    for parameter in list(signature.parameters.values())[1 if is_method else 0 :]:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise InvalidInput(
+                f"{name} takes *{parameter.name}; a tool names each of its parameters"
+            )
+        if parameter.name in _PASSED_BY_LETTA:
+            continue
+        is_typed = parameter.annotation is not parameter.empty
+        annotation = parameter.annotation if is_typed else Any
+        default = ... if parameter.default is parameter.empty else parameter.default
+        described = Field(default, description=texts.get(parameter.name))
+        fields[parameter.name] = (annotation, described)
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model = create_model(f"{name}_arguments", __config__=config, **fields)
+    schema: dict[str, Any] = _simplify(model.model_json_schema())
+    parameters = {"properties": {}, **schema, "type": "object", "additionalProperties": False}
+    return description, model, parameters
+
+
+@lru_cache(maxsize=256)
+def _read_method(
+    function: Callable[..., Any], name: str
+) -> tuple[str, type[BaseModel], dict[str, Any]]:
+    return _read_signature(function, name, is_method=True)
 
 
 def _read_docstring(text: str) -> tuple[str, dict[str, str]]:
