@@ -9,6 +9,7 @@ answers at once, in this process. A call is told if memory is in the request tha
 import argparse
 import asyncio
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -68,6 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"- `python -m benchmarks.server.concurrent_calls --calls {options.calls} --messages "
         f"{options.messages} --write`. A call is told if memory came within the timeout of 2 s; "
         "those told, but not about their question, got the briefing.",
+        f"- {os.cpu_count()} cores, load of the machine at the end: {os.getloadavg()[0]:.0f}.",
         "",
         *table(header, rows),
         "",

@@ -78,6 +78,12 @@ def test_the_words_of_a_rule_must_meet_in_one_part_of_a_command(rec: LocalRecoll
     assert run(rec, "git switch main && git push origin prices") is None
 
 
+def test_a_long_text_that_mentions_a_rule_is_not_quoted(rec: LocalRecollect) -> None:
+    decide(rec, "We use pnpm here, never npm. " + "It is a long story. " * 60)
+
+    assert run(rec, "npm install") is None
+
+
 def test_a_decision_of_another_project_is_not_quoted(rec: LocalRecollect) -> None:
     decide(rec, "We use pnpm here, never npm.", project="bank")
 

@@ -45,6 +45,7 @@ from recollect.wire.requests import captures as requests
 MAX_QUERY_WORDS = 150
 MAX_MEMORIES = 40  # that are read for one action
 MAX_CALLS = 200  # that are compared
+MAX_STATEMENT_CHARS = 1_000  # a longer memory is a text, not a rule
 MAX_LINE_CHARS = 400
 MIN_ERROR_SIMILARITY = 0.7
 MIN_CLAUSE_SHARE = 2 / 3  # of the words of a clause that the action must contain
@@ -209,7 +210,7 @@ def _filters(services: Services, viewer: Viewer) -> Filters:
 
 def _may_be_quoted(memory: Memory) -> bool:
     """Return whether a memory was accepted, or plainly typed by the user."""
-    if memory.content.rstrip().endswith("?"):
+    if memory.content.rstrip().endswith("?") or len(memory.content) > MAX_STATEMENT_CHARS:
         return False
     is_typed = memory.provenance.voice is Voice.USER
     is_suspect = StatementFlag.INSTRUCTION in memory.provenance.flags
