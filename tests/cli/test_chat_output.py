@@ -1,5 +1,11 @@
 """What the terminal chat prints, without a terminal: blocks of Markdown, the bar, costs, help."""
 
+import sys
+
+import click
+import pytest
+
+from recollect.cli import chat
 from recollect.cli.terminal_chat.command_help import COMMAND_HELP
 from recollect.cli.terminal_chat.markdown_stream import split_blocks
 from recollect.cli.terminal_chat.slash_commands import COMMANDS, window_lines
@@ -62,3 +68,14 @@ def test_only_cited_memories_are_listed_with_their_quotes() -> None:
     [line] = citation_lines(result)
 
     assert "Thursdays." in line
+
+
+def test_a_missing_extra_is_named_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("chat_loop", "line_input"):
+        monkeypatch.delitem(sys.modules, f"recollect.cli.terminal_chat.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+
+    with pytest.raises(click.ClickException, match=r"pip install 'recollect\[chat\]'"):
+        chat._talk(lambda: pytest.fail("the store was opened"), {})

@@ -252,7 +252,8 @@ def test_commands_work_and_are_completed(
 
 
 def test_earlier_messages_come_back_with_the_arrow(chat: Chat, vendor: VendorServer) -> None:
-    vendor.script(ScriptedResponse(text="Noted."), ScriptedResponse(text="Again."))
+    vendor.script(ScriptedResponse(text="Noted."))
+    vendor.set_default(ScriptedResponse(text="Again."))  # sleeptime asks the model, too
     first = chat()
     first.type("My favourite is blue." + ENTER)
     first.until("Noted.")
