@@ -73,6 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
             started = perf_counter()
             report = move_store(settings, url, plain=True, report=print)
             moved_s = perf_counter() - started
+            with psycopg.connect(address.conninfo, autocommit=True) as db:
+                db.execute("ANALYZE")  # the server does it by itself after a minute
             pairs = [
                 (question.text, question.project)
                 for question in questions(generated, options.questions, seed=7)

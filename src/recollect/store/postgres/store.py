@@ -56,6 +56,9 @@ READER_WAIT_S = 15.0
 LOG_LOCK_TIMEOUT_MS = 250  # log rows do not wait longer
 NO_TIMEOUT = 0  # for reads of whole tables
 
+# Without statistics of tables that were just filled, queries take four times as long. The server
+# collects them by itself, but only after a minute.
+_ANALYZE = "ANALYZE memories, evidence, messages, items, shelves, terms, postings, embeddings"
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
             WHERE c.relnamespace = to_regnamespace(:schema) AND c.relkind = 'r'"""
 
@@ -176,7 +179,7 @@ class PostgresStore:
         self._check_usable()
         # Validated in a temporary SQLite file, whose rules are the same.
         with StagedRows(upgrade_rows(rows)) as staged:
-            return import_validated(
+            imported = import_validated(
                 self,
                 staged,
                 work,
@@ -184,6 +187,8 @@ class PostgresStore:
                 rows_of=self._rows_of,
                 apply_tombstones=apply_tombstones,
             )
+        self.write(lambda tables: self._rows_of(tables).execute(_ANALYZE))
+        return imported
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
         with self._read(NO_TIMEOUT) as tables:
@@ -193,7 +198,9 @@ class PostgresStore:
         def run(tables: PostgresTables) -> Mapping[str, int]:
             rows = self._rows_of(tables)
             rows.execute(f"SET LOCAL statement_timeout = {NO_TIMEOUT}")
-            return rebuild(rows, tables.word_index)
+            counts = rebuild(rows, tables.word_index)
+            rows.execute(_ANALYZE)
+            return counts
 
         counts = self.write(run)
         self._code_indexes.clear()
