@@ -78,7 +78,7 @@ def test_hooks_mcp_and_pages_give_their_client(words_only: LocalRecollect) -> No
     seen = counts(words_only)
     assert hook.status_code in (200, 204)
     assert seen["codex"] == (0, 1)
-    assert seen["mcp"] == (0, 2)  # memories, and the candidates of the caller
+    assert seen["mcp"] == (0, 1)
     assert seen["browser"] == (0, 1)
     assert "codex" in home
 
