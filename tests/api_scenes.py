@@ -169,6 +169,7 @@ def captures(door: RecordedCalls) -> None:
     door.jobs.retry(job.id)
     door.jobs.retry("nothing")
     door.models.calls()
+    door.captures.advice("Bash", {"command": "rm -r build"}, project="site")
     door.drain()
     door.inbox.list(grouped=False)
     door.inbox.items(door.inbox.order()[:3])
@@ -503,8 +504,26 @@ def runs_and_backups(door: RecordedCalls) -> None:
     door.captures.add_assistant_memories("- The user prefers tea.", project="site")
 
 
+def sleeptime(door: RecordedCalls) -> None:
+    door.agents.create("sleeper")
+    talk = door.conversations.start(agent="sleeper", project="site")
+    door.conversations.append(talk, "user", "Please remember that I am allergic to peanuts.")
+    run = door.agents.sleep(talk)
+    door.agents.sleep(talk)
+    door.agents.sleep("nothing")
+    door.agents.sleeptime_runs("sleeper")
+    door.agents.sleeptime_run(run.id)
+    door.blocks.proposals("sleeper")
+    door.agents.undo_sleeptime(run.id)
+    door.agents.undo_sleeptime(run.id)
+    door.models.chat()
+    door.models.chat(agent="sleeper")
+    door.models.chat(agent="nobody")
+
+
 SCENES = (
     runs_and_backups,
+    sleeptime,
     memories,
     captures,
     agents,
