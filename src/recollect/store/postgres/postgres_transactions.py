@@ -8,8 +8,8 @@ order of commits (a cache of vectors reads from the last number on), and two wri
 each other. The lock ends with the transaction, also when a process is killed.
 
 Everything a transaction needs is set in the round trip that begins it, for that transaction only,
-so that a pooler between us and the server may give every transaction another connection. Compiling
-plans (jit) is switched off: it took 100 ms for statements that run for one.
+so that a pooler between us and the server may give every transaction another connection. Plans
+are not compiled (jit): every statement is short.
 """
 
 from collections.abc import Callable
