@@ -72,6 +72,14 @@ def test_what_is_far_less_relevant_than_the_best_is_left_out() -> None:
     assert [item.reason for item in selected.left_out] == ["below 35% of the best"]
 
 
+def test_a_weak_match_does_not_raise_what_the_others_need() -> None:
+    of_that_day = hit("The lamp is green.", 0.1)
+
+    selected = select_hits([weak_hit("Mira likes tea."), of_that_day], QUESTION)
+
+    assert selected.hits == (of_that_day,)
+
+
 def test_an_instruction_gets_the_nearest_conventions_of_its_project_however_weak() -> None:
     conventions = [weak_hit(f"Rule {n} holds in hall {n}.", project_id="p1") for n in range(5)]
     other_project = weak_hit("Lamps are red.", project_id="p9")

@@ -232,7 +232,10 @@ def threshold_for(
     query: str = "a question",
 ) -> Threshold:
     return Threshold.for_candidates(
-        SearchResult(list(candidates), similarity_stats), query, has_documents=True
+        SearchResult(list(candidates), similarity_stats),
+        query,
+        has_documents=True,
+        doubt_similarity=True,
     )
 
 

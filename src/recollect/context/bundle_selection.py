@@ -83,7 +83,7 @@ class SelectedMessages:
 
 def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
     """Return which of *hits*, best first, are told for a request."""
-    best = max((hit.parts.relevance for hit in hits), default=0.0)
+    best = max((hit.parts.relevance for hit in hits if not hit.is_weak), default=0.0)
     most = TASK_FACTS if aim.is_instruction else MAX_FACTS
     selected: list[Hit] = []
     repeated_on: dict[str, tuple[date, ...]] = {}

@@ -96,9 +96,7 @@ def _rank_messages(
             use_preceding=not speaker,
         )
     )
-    threshold = Threshold.for_candidates(
-        result, query.text, has_documents=False, uses_words=query.use_words
-    )
+    threshold = Threshold.for_candidates(result, query.text, has_documents=False)
     signals = index_signals(result.candidates, result.similarity_stats)
     if speaker:
         signals.insert(2, speaker_signal(speaker))

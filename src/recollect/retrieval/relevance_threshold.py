@@ -56,14 +56,14 @@ class Threshold:
         query: str,
         *,
         has_documents: bool,
-        uses_words: bool = True,
         weak_matches: bool = False,
+        doubt_similarity: bool = False,
     ) -> "Threshold":
         """
         Return the threshold for *pool*; if a candidate passes it, a lower one for all.
 
         If none passes and *weak_matches* are wanted, return a lower one that marks what passes.
-        If the search *uses_words*, a similarity that all records have is not enough.
+        With *doubt_similarity*, similarity is not enough if all records are similar to the query.
         """
         length = (len(query.split()) - constants.SHORT_QUERY_WORDS) / (
             constants.LONG_QUERY_WORDS - constants.SHORT_QUERY_WORDS
@@ -80,7 +80,7 @@ class Threshold:
             minimum,
             has_documents,
             unknown_names=unknown_names,
-            is_doubtful=uses_words and _are_all_similar(pool),
+            is_doubtful=doubt_similarity and _are_all_similar(pool),
         )
         if any(strict.admits(candidate) for candidate in pool.candidates):
             slack = round(usual - constants.SLACK, 6)

@@ -136,7 +136,14 @@ def rank_memories(
         others = linked_candidates(tables, query, index_query)
         candidates = _merge(candidates, others + relevant_candidates(result.others))
     candidates += time_ranking.extra_candidates(candidates)
-    threshold = Threshold.for_candidates(result, query.text, has_documents=True, weak_matches=True)
+    threshold = Threshold.for_candidates(
+        result,
+        query.text,
+        has_documents=True,
+        weak_matches=True,
+        # "What did we do on Monday?" has no content word, and the time says what is meant.
+        doubt_similarity=time_ranking.time_range is None,
+    )
     signals = index_signals(candidates, result.similarity_stats, visible_count=result.visible_count)
     relevances = [
         relevance * _trust_factor(candidate)
