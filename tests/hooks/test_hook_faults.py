@@ -150,7 +150,7 @@ def test_the_store_may_be_named_before_the_command(home: HookHome) -> None:
 
 
 def test_a_hook_survives_an_unknown_event(home: HookHome) -> None:
-    silent(home, "PostToolUse", b"{}")
+    silent(home, "Notification", b"{}")
     assert "unknown event" in home.log
 
 
