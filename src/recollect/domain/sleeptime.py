@@ -1,5 +1,7 @@
 """
-Sleeptime: a background agent reads what was said in a conversation and proposes edits of memory.
+Sleeptime: a background job reads what was said in a conversation and proposes edits of memory.
+
+Rules read it, and at most one call of a model proposes edits of blocks.
 
 A run reads the messages that no earlier run read. What it learns becomes candidates, as from any
 captured session; its edits of blocks are proposals, or versions if the policy allows them. It never

@@ -22,7 +22,7 @@ _REASONS = {
     "/identities": "identities are not served; use tags or metadata of agents",
     "/agents/{agent_id}/schedule": "schedules are not served; use cron or a timer",
     "/agents/{agent_id}/messages/async": (
-        "background runs are not served; send the message with stream=True"
+        "background runs are not served; send the message with streaming=True"
     ),
     "/agents/{agent_id}/tools": (
         "tools are not attached here; name them in `tools` or `tool_ids` of the agent"
