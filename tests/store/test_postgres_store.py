@@ -24,7 +24,7 @@ from store_records import agent, memory_writer, source
 from support import START, FakeClock
 
 pytestmark = pytest.mark.postgres
-CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+CUT = """SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
           WHERE application_name = 'recollect' AND pid <> pg_backend_pid()"""
 
 
@@ -287,6 +287,40 @@ def test_connections_that_were_cut_are_replaced(store: PostgresStore) -> None:
     store.write(lambda tables: tables.agents.add(agent("b", "ben")))
     with store.read() as tables:
         assert len(tables.agents.all()) == 2
+
+
+def test_a_read_whose_connection_is_cut_at_its_end_succeeds_and_leaves_no_reader_out(
+    address: ServerAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "MAX_READERS", 1)
+    monkeypatch.setattr(postgres_store, "READER_WAIT_S", 5.0)
+    store = PostgresStore(address, FakeClock())
+
+    with store.read() as tables:
+        assert tables.agents.all() == []
+        sql(address, CUT)
+
+    with store.read() as tables:  # with the only connection of the pool
+        assert tables.agents.all() == []
+    store.close()
+
+
+def test_a_connection_that_is_cut_between_the_statements_of_a_read_is_replaced(
+    address: ServerAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "MAX_READERS", 1)
+    monkeypatch.setattr(postgres_store, "READER_WAIT_S", 5.0)
+    store = PostgresStore(address, FakeClock())
+
+    with store.read() as tables:
+        assert tables.agents.all() == []
+        sql(address, CUT)
+        with pytest.raises(psycopg.OperationalError):
+            tables.agents.all()
+
+    with store.read() as tables:
+        assert tables.agents.all() == []
+    store.close()
 
 
 def test_a_connection_that_is_cut_during_a_write_undoes_it(store: PostgresStore) -> None:

@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -237,30 +237,32 @@ class PostgresStore:
             try:
                 yield self._tables_of(db)
             finally:
-                if is_open(db):
-                    db.execute("ROLLBACK", prepare=False)
-                self._readers.putconn(db)
+                self._end_read(db)
 
     def _begin_read(self, begin_sql: str) -> Database:
         """Return a connection that has begun to read; those that are found broken are replaced."""
-        for _ in range(MAX_READERS):
+        replacements = MAX_READERS
+        while True:
             db = self._readers.getconn()
             try:
                 db.execute(begin_sql, prepare=False)
                 return db
-            except psycopg.OperationalError:
+            except BaseException as error:
                 db.close()
                 self._readers.putconn(db)
-            except BaseException:
-                self._readers.putconn(db)
-                raise
-        db = self._readers.getconn()
+                if not isinstance(error, psycopg.OperationalError) or not replacements:
+                    raise
+                replacements -= 1
+
+    def _end_read(self, db: Database) -> None:
+        """Give a connection back; the pool discards it if it is broken."""
         try:
-            db.execute(begin_sql, prepare=False)
-        except BaseException:
+            # Nothing is lost if the server is gone: a read has nothing to store.
+            with suppress(psycopg.OperationalError):
+                if is_open(db):
+                    db.execute("ROLLBACK", prepare=False)
+        finally:
             self._readers.putconn(db)
-            raise
-        return db
 
     def _tables_of(self, db: Database) -> PostgresTables:
         tables = self._reader_tables.get(db)
