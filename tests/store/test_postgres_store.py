@@ -103,6 +103,21 @@ def test_a_store_of_a_newer_version_is_refused(store: PostgresStore) -> None:
         sql(store._address, "DELETE FROM migrations WHERE number = 9999")
 
 
+@pytest.mark.parametrize("name", ["user", "select"])
+def test_a_schema_may_have_the_name_of_a_keyword(address: ServerAddress, name: str) -> None:
+    keyword = shared_server().address(name)
+    store = PostgresStore(keyword, FakeClock())
+    try:
+        store.write(lambda tables: tables.agents.add(agent("a", "anna")))
+        with store.read() as tables:
+            assert len(tables.agents.all()) == 1
+        assert store.size_bytes() > 0
+        PostgresStore(keyword, FakeClock()).close()  # its migrations are found again
+    finally:
+        store.close()
+        sql(address, f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
+
+
 def test_a_schema_of_another_program_is_refused(address: ServerAddress) -> None:
     sql(address, "CREATE SCHEMA of_others; CREATE TABLE of_others.invoices (id int)")
     try:

@@ -40,8 +40,8 @@ def migrate(db: "psycopg.Connection[TupleRow]", address: ServerAddress, clock: C
             db.execute("SELECT pg_advisory_xact_lock(%s)", (address.lock_key,))
             applied = _applied_version(db, address, steps)
             if not _has_schema(db, address):
-                db.execute(f"CREATE SCHEMA {address.schema}")
-            db.execute(f"SET LOCAL search_path TO {address.schema}")
+                db.execute(f"CREATE SCHEMA {address.quoted_schema}")
+            db.execute(f"SET LOCAL search_path TO {address.quoted_schema}")
             db.execute(_MIGRATIONS_TABLE)
             for step in steps:
                 if step.number > applied:
@@ -75,7 +75,7 @@ def _has_schema(db: "psycopg.Connection[TupleRow]", address: ServerAddress) -> b
 def _applied_version(
     db: "psycopg.Connection[TupleRow]", address: ServerAddress, steps: tuple[Migration, ...]
 ) -> int:
-    table = f"{address.schema}.migrations"
+    table = f"{address.quoted_schema}.migrations"
     exists = db.execute("SELECT to_regclass(%s)", (table,)).fetchone()
     if exists is None or exists[0] is None:
         tables = db.execute(

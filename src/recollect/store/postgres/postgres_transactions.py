@@ -54,7 +54,7 @@ def connect(address: ServerAddress) -> Database:
 def begin_read(address: ServerAddress, *, timeout_ms: int = STATEMENT_TIMEOUT_MS) -> str:
     """Return the statements that begin a read."""
     return f"""BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-        SET LOCAL search_path TO {address.schema};
+        SET LOCAL search_path TO {address.quoted_schema};
         SET LOCAL jit = off;
         SET LOCAL statement_timeout = {timeout_ms}"""
 
@@ -64,7 +64,7 @@ def begin_write(
 ) -> str:
     """Return the statements that begin a write, and wait until it is the only one."""
     return f"""BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-        SET LOCAL search_path TO {address.schema};
+        SET LOCAL search_path TO {address.quoted_schema};
         SET LOCAL jit = off;
         SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS};
         SET LOCAL lock_timeout = {lock_timeout_ms};

@@ -11,6 +11,8 @@ import re
 from dataclasses import field
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from psycopg import sql
+
 from recollect.config import is_postgres_address, without_password
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
@@ -26,6 +28,11 @@ class ServerAddress:
     conninfo: str = field(repr=False)  # may hold a password
     schema: str
     location: str  # for people, without a password
+
+    @property
+    def quoted_schema(self) -> str:
+        """The schema as an identifier in SQL: its name may be a keyword."""
+        return sql.Identifier(self.schema).as_string(None)
 
     @property
     def lock_key(self) -> int:
