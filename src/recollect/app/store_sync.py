@@ -149,7 +149,9 @@ class StoreSync:
             # A copy or a restored backup: what it publishes must not be taken for the original's.
             former = None if is_copy else device.device
             renamed = self._new_device(device.folder, device.key_id, device)
-            self._store.write(lambda tables: SyncState(tables.connection.db).set_device(renamed))
+            self._store.write(
+                lambda tables: SyncState(tables.connection.db).replace_device(renamed)
+            )
         receiver = Receiver(self._store, folder, clock)
         receiver.read_deletions()
         forgotten = self._carry_out_deletions()

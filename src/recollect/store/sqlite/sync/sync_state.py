@@ -74,6 +74,11 @@ class SyncState:
             ),
         )
 
+    def replace_device(self, device: Device) -> None:
+        """Store that this store is another device now, which has written no files yet."""
+        self.set_device(device)
+        self._db.execute("DELETE FROM sync_contents")  # they are those of the former device
+
     def tick(self, now: int) -> int:
         """Return the next time of the hybrid logical clock: later than any that was seen."""
         sql = "UPDATE sync_device SET clock = max(:now, clock + 1) RETURNING clock"
