@@ -175,7 +175,7 @@ class Publisher:
     def _adopt(self, file: FolderFile) -> None:
         """Note a file that was written before a kill; what it holds is published again."""
         lines = self._folder.read(file)
-        head = parse_head(next(lines), file, self._store.schema_version())
+        head = parse_head(next(lines, b""), file, self._store.schema_version())
         revisions = (parse_revision(line, file) for line in lines)
         records = [(revision.kind, revision.id) for revision in revisions]
         self._store.write(

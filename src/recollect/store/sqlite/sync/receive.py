@@ -82,7 +82,7 @@ class Receiver:
         try:
             sha256 = file.sha256()
             lines = self._folder.read(file)
-            head = parse_head(next(lines), file, self._store.schema_version())
+            head = parse_head(next(lines, b""), file, self._store.schema_version())
             self._check_chain(file, head.previous)
             revisions = (parse_revision(line, file) for line in lines)
             missing = self._apply(_leading(revisions) if only_first else revisions)

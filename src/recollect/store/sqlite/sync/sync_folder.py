@@ -123,7 +123,7 @@ class SharedFolder:
                     elif number == 1:
                         yield previous  # the head
                     previous = line
-            end = json.loads(previous)
+            end = _json_object(previous, file)
             if end.get("end") != count or end.get("sha256") != digest.hexdigest():
                 raise ImportRefused(f"{file.path} is not complete, or was altered")
         except (OSError, EOFError, ValueError, RecollectError) as error:
@@ -159,14 +159,20 @@ def parse_head(line: bytes, file: FolderFile, schema: int) -> FileHead:
         raise ImportRefused(
             f"{file.path} has another format; upgrade with pip install -U recollect"
         )
-    if int(head["schema"]) > schema:
+    try:
+        written_schema = int(head["schema"])
+        place = (str(head["device"]), int(head["number"]))
+        previous = str(head["previous"])
+        replaces = {int(number): str(sha) for number, sha in head.get("replaces", {}).items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ImportRefused(f"{file.path} has a damaged first line: {error!r}") from error
+    if written_schema > schema:
         raise ImportRefused(
             f"{file.path} was written by a newer Recollect; upgrade with pip install -U recollect"
         )
-    if (head["device"], head["number"]) != (file.device, file.number):
-        raise ImportRefused(f"{file.path} was renamed: it is {head['device']} {head['number']}")
-    replaces = {int(number): sha256 for number, sha256 in head.get("replaces", {}).items()}
-    return FileHead(file.device, file.number, head["previous"], int(head["schema"]), replaces)
+    if place != (file.device, file.number):
+        raise ImportRefused(f"{file.path} was renamed: it is {place[0]} {place[1]}")
+    return FileHead(file.device, file.number, previous, written_schema, replaces)
 
 
 def parse_revision(line: bytes, file: FolderFile) -> Revision:
