@@ -60,6 +60,7 @@ def move_store(settings: Settings, to: str, *, plain: bool, report: Report) -> M
             target.import_rows(source.export_rows(), work)
             report("Copying vectors")
             vectors = _copy_vectors(source, target)
+            target.update_statistics()
             report("Comparing")
             rows = _compare_rows(source, target)
             rankings = _compare_rankings(source, target)

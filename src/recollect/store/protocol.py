@@ -193,6 +193,9 @@ class Store(Protocol):
     def rebuild_indexes(self) -> Mapping[str, int]:
         """Rebuild every derived table from the canonical rows; return their row counts."""
 
+    def update_statistics(self) -> None:
+        """Let the database look at its rows after a large change, so that it plans queries well."""
+
     def row_counts(self) -> Mapping[str, int]:
         """Return how many rows each canonical table has."""
 

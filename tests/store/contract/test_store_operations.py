@@ -56,6 +56,16 @@ def test_rows_are_counted_by_table(store: Store, keep: Keep) -> None:
     assert (counts["memories"], counts["sources"], counts["agents"]) == (2, 2, 0)
 
 
+def test_statistics_change_no_rows_and_no_results(store: Store, keep: Keep) -> None:
+    keep("the zebra sleeps")
+    rows, found = list(store.export_rows()), matching_ids(store, "zebra")
+
+    store.update_statistics()
+
+    assert list(store.export_rows()) == rows
+    assert matching_ids(store, "zebra") == found
+
+
 def test_a_store_says_where_it_is_and_how_large(
     store: Store, open_store: Callable[[], Store]
 ) -> None:

@@ -187,7 +187,7 @@ class PostgresStore:
                 rows_of=self._rows_of,
                 apply_tombstones=apply_tombstones,
             )
-        self.write(lambda tables: self._rows_of(tables).execute(_ANALYZE))
+        self.update_statistics()
         return imported
 
     def check(self) -> tuple[list[str], list[VerificationProblem]]:
@@ -205,6 +205,9 @@ class PostgresStore:
         counts = self.write(run)
         self._code_indexes.clear()
         return counts
+
+    def update_statistics(self) -> None:
+        self.write(lambda tables: self._rows_of(tables).execute(_ANALYZE))
 
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)

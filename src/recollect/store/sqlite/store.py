@@ -357,6 +357,9 @@ class SqliteStore:
             folder = tables.connection.db.execute("SELECT folder FROM sync_device").get
         return str(folder or "")
 
+    def update_statistics(self) -> None:
+        pass  # plans of SQLite use none: ANALYZE is never run
+
     def row_counts(self) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
