@@ -82,3 +82,16 @@ def test_the_newer_of_two_unlinked_statements_with_another_value_comes_first(
 )
 def test_a_change_is_announced_by_its_words(text: str, expected: bool) -> None:
     assert announces_change(text) is expected
+
+
+def test_a_newer_statement_about_something_else_does_not_stand_first(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    ana = words_only.ingest("Ana's flight is on Monday.")
+    room = words_only.ingest("Room 12 is painted blue for 3 days.")
+    clock.advance(days=1)
+    words_only.ingest("Bob's flight is on Tuesday.")
+    words_only.ingest("Room 16 is painted blue for 5 days.")
+
+    assert words_only.search("when is Ana's flight?")[0].memory.id == ana.id
+    assert words_only.search("Room 12")[0].memory.id == room.id

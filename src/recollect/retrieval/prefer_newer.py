@@ -143,6 +143,7 @@ def _likely_conflicts(
             and _do_conflict(texts[a], texts[b], similarity)
         ) or (
             gap <= constants.CHANGE_MAX_SCORE_GAP
+            and _matches_as_many_words(best[a], best[b])
             and _is_change(*_older_first((best[a], texts[a]), (best[b], texts[b])))
         ):
             pairs.add(frozenset({a, b}))
@@ -155,6 +156,12 @@ def _is_statement(text: str) -> bool:
 
 def _share_query_words(a: RankedCandidate, b: RankedCandidate) -> bool:
     return not set(a.words).isdisjoint(b.words)
+
+
+def _matches_as_many_words(a: RankedCandidate, b: RankedCandidate) -> bool:
+    """Return whether the newer one has every word of the query that the older one has."""
+    older, newer = sorted((a, b), key=_recency_key)
+    return set(older.words) <= set(newer.words)  # "Room 16 is blue" says nothing of room 12
 
 
 def _older_first(*statements: tuple[RankedCandidate, str]) -> list[str]:

@@ -14,7 +14,8 @@ VECTOR_WEIGHT = 0.05  # for each standard deviation above the mean similarity
 CHUNK_PENALTY = 0.5  # standard deviations for each doubling of chunks
 WORD_WEIGHT = 0.29
 WORD_SMOOTHING = 50  # records; with many more, words count whatever the best match covers
-# Among few records the best is fewer standard deviations above the mean, so each counts for more.
+# Among few records the best is fewer standard deviations above the mean, so each counts for more,
+# as far as no record has the words of the query: "Room 12" is not "Room 14".
 SMALL_STORE_VECTOR_BONUS = 1.0  # share of VECTOR_WEIGHT that is added in the smallest store
 WORD_SHARE_POWER = 1.3  # half of the best BM25 counts for less than half
 MIN_WORD_TRUST = 0.2  # if many records match equally well

@@ -99,23 +99,22 @@ def index_signals(
             return 0.0
         return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
 
-    weight = constants.WORD_WEIGHT
-    smallness = 0.0
+    doubt = 0.0  # of the words, in a small store where the best match lacks words of the query
     if visible_count:
         smallness = constants.WORD_SMOOTHING / (visible_count + constants.WORD_SMOOTHING)
         coverage = max((candidate.coverage for candidate in candidates), default=0.0)
-        weight *= 1 - smallness * (1 - coverage)
+        doubt = smallness * (1 - coverage)
     signals = [
         Signal(
             name="keyword",
-            weight=weight,
+            weight=constants.WORD_WEIGHT * (1 - doubt),
             score=words,
             part=scale.share,
             describe=_describe_words,
         ),
         Signal(name="preceding", weight=constants.PRECEDING_WEIGHT, score=preceding),
     ]
-    return [*signals, _vector_signal(candidates, scale, stats, smallness=smallness)]
+    return [*signals, _vector_signal(candidates, scale, stats, doubt=doubt)]
 
 
 def _vector_signal(
@@ -123,7 +122,7 @@ def _vector_signal(
     scale: WordScale,
     stats: SimilarityStats,
     *,
-    smallness: float,
+    doubt: float,
 ) -> Signal:
     deviations = {c.record.id: _deviation(c, stats) for c in candidates if c.vector_match}
     # A record not embedded yet gets the mean of those that match words.
@@ -132,7 +131,7 @@ def _vector_signal(
     mean = sum(deviations[c.record.id] for c in matching) / len(matching) if matching else 0.0
     return Signal(
         name="semantic",
-        weight=constants.VECTOR_WEIGHT * (1 + constants.SMALL_STORE_VECTOR_BONUS * smallness),
+        weight=constants.VECTOR_WEIGHT * (1 + constants.SMALL_STORE_VECTOR_BONUS * doubt),
         score=lambda candidate: deviations.get(candidate.record.id, mean),
         part=similarity,
         describe=_describe_similarity,
