@@ -7,9 +7,7 @@ forgotten. Every part may be interrupted; the next sync goes on. Only one proces
 time.
 """
 
-import hashlib
 import logging
-import platform
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -37,6 +35,7 @@ from recollect.store.sqlite.sync.sync_folder import (
     key_of_folder,
 )
 from recollect.store.sqlite.sync.sync_state import Device, SyncState
+from recollect.store.store_fingerprint import fingerprint_of, is_same_store
 from recollect.store.store_key import StoreKey
 from recollect.wire.requests.recollect import ForgetRequest
 
@@ -144,7 +143,11 @@ class StoreSync:
         clock = self._services.clock
         publisher = Publisher(self._store, folder, clock)
         former = None
-        is_copy = device.place != self._place()
+        fingerprint = fingerprint_of(self._store.path)
+        is_copy = not is_same_store(device.store_fingerprint, fingerprint)
+        if not is_copy and device.store_fingerprint != fingerprint:  # it was moved, or replaced
+            device = replace(device, store_fingerprint=fingerprint)
+            self._store.write(lambda tables: SyncState(tables.connection.db).set_device(device))
         if is_copy or not publisher.adopt_own_files():
             # A copy or a restored backup: what it publishes must not be taken for the original's.
             former = None if is_copy else device.device
@@ -206,16 +209,11 @@ class StoreSync:
     def _new_device(self, folder: str, key_id: str, former: Device | None) -> Device:
         return Device(
             device=secrets.token_hex(8),
-            place=self._place(),
+            store_fingerprint=fingerprint_of(self._store.path),
             folder=folder,
             key_id=key_id,
             clock=former.clock if former else 0,
         )
-
-    def _place(self) -> str:
-        """Return a hash of where the store is: a copy of the file elsewhere has another."""
-        place = f"{platform.node()}\0{self._store.path.resolve()}"
-        return hashlib.sha256(place.encode()).hexdigest()[:16]
 
     def _peers(self, folder: SharedFolder, device: Device) -> Iterator[SyncPeer]:
         for name in folder.devices():

@@ -20,7 +20,7 @@ class Device:
     """This store as a device of a shared folder."""
 
     device: str
-    place: str
+    store_fingerprint: str  # the column `place`
     folder: str
     key_id: str
     clock: int = 0
@@ -69,7 +69,7 @@ class SyncState:
         self._db.execute(
             sql,
             (
-                *(device.device, device.place, device.folder, device.key_id),
+                *(device.device, device.store_fingerprint, device.folder, device.key_id),
                 *(device.clock, device.number, device.head, device.writing, device.synced_at),
             ),
         )
