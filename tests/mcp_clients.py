@@ -41,7 +41,7 @@ class ScriptedUser:
 
 
 def stdio_server(
-    db: Path, *options: str, cwd: Path | None = None, **env: str
+    db: Path | str, *options: str, cwd: Path | None = None, **env: str
 ) -> StdioServerParameters:
     """Return the parameters that start `recollect mcp` for *db*."""
     return StdioServerParameters(

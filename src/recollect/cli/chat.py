@@ -146,7 +146,8 @@ def _store_opener(server: str | None, db: str | None, *, works: bool) -> Callabl
 
         return connect
     settings = load_settings(db=db)
-    if not settings.passphrase and wrapped_keys_file(settings.db_path).exists():
+    may_be_encrypted = not settings.is_on_server and not settings.passphrase
+    if may_be_encrypted and wrapped_keys_file(settings.db_path).exists():
         # Rare: loads the store before the prompt, to find out whether a passphrase is needed.
         from recollect.cli.options import settings_with_passphrase
 

@@ -49,7 +49,7 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
     settings = load_settings(db=database(db))
-    server = StoreServer(settings.db_path, token=settings.token or "")
+    server = StoreServer(settings.location, token=settings.token or "")
     with (
         errors_in_one_line(),
         closing(server),

@@ -6,7 +6,6 @@ connection is kept while the address stays the same.
 """
 
 import os
-from pathlib import Path
 
 from recollect.cli.server_files import state_folder
 from recollect.client.connection import Connection
@@ -19,8 +18,8 @@ TIMEOUT_S = 30.0
 class StoreServer:
     """The server of one store; used from one thread at a time or many."""
 
-    def __init__(self, db: Path, *, token: str) -> None:
-        self._db = str(db)
+    def __init__(self, db: str, *, token: str) -> None:
+        self._db = db
         self._token = token
         self._address: tuple[str, int] | None = None
         self._transport: HttpTransport | None = None
