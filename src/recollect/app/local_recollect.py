@@ -106,9 +106,9 @@ class LocalRecollect(Recollect):
         )
         transport: Transport = LocalTransport(self._services, self._close, lambda: self._runtime)
         if find_server is not None:
-            from recollect.app.server_first_transport import ServerFirstTransport
+            from recollect.app.search_offload_transport import SearchOffloadTransport
 
-            transport = ServerFirstTransport(transport, find_server)
+            transport = SearchOffloadTransport(transport, find_server)
         super().__init__(transport)
 
     def _open_file(self, settings: Settings, clock: Clock) -> SqliteStore:

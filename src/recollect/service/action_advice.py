@@ -59,7 +59,7 @@ _CODE_ERROR = LazyPattern(
 )
 _SPACES = re.compile(r"\s+")
 
-Test = Callable[[Memory], AdviceKind | None]
+Matcher = Callable[[Memory], AdviceKind | None]
 
 
 def advice(services: Services, request: requests.GetAdviceRequest) -> ActionAdvice | None:
@@ -78,9 +78,8 @@ def advice(services: Services, request: requests.GetAdviceRequest) -> ActionAdvi
             filters = _filters(services, viewer)
             words = frozenset[str]().union(*action_words.command_word_sets(command))
             memories = _memories_with(tables, words, owners, filters)
-            return _first(memories, _test_of_command(command)) or _advice_on_command(
-                tables, command, owners
-            )
+            said = _first_matching_memory(memories, _command_matcher(command))
+            return said or _repeated_failure_advice(tables, command, owners)
         if kind is ActionKind.CHANGE and not request.error:
             filters = _filters(services, viewer)
             return _advice_on_change(tables, arguments, subjects, owners, filters)
@@ -99,24 +98,24 @@ def _advice_on_change(
     added = "" if is_prose else action_words.added_text(arguments)
     text_words = action_words.text_words(added)
     memories = _memories_with(tables, [*words, *sorted(text_words - words)], owners, filters)
-    return _first(memories, _test_of_change(paths, words, text_words))
+    return _first_matching_memory(memories, _change_matcher(paths, words, text_words))
 
 
-def _test_of_command(command: str) -> Test:
+def _command_matcher(command: str) -> Matcher:
     word_sets = action_words.command_word_sets(command)
 
-    def test(memory: Memory) -> AdviceKind | None:
+    def match(memory: Memory) -> AdviceKind | None:
         if any(_forbids(memory, words) for words in word_sets):
             return AdviceKind.RULE
         return AdviceKind.COMMAND if _names_other_form(memory.content, command) else None
 
-    return test
+    return match
 
 
-def _test_of_change(
+def _change_matcher(
     paths: Sequence[str], words: frozenset[str], text_words: frozenset[str]
-) -> Test:
-    def test(memory: Memory) -> AdviceKind | None:
+) -> Matcher:
+    def match(memory: Memory) -> AdviceKind | None:
         statement = memory.content
         is_rule = memory.type is MemoryType.DECISION or rule_clauses.prescribes(statement)
         named = rule_clauses.named_paths(statement)
@@ -126,14 +125,14 @@ def _test_of_change(
             return AdviceKind.RULE
         return AdviceKind.RULE if text_words and _forbids(memory, text_words) else None
 
-    return test
+    return match
 
 
-def _first(memories: Sequence[Memory], test: Test) -> ActionAdvice | None:
+def _first_matching_memory(memories: Sequence[Memory], matcher: Matcher) -> ActionAdvice | None:
     """Return the advice of the best memory that concerns the action: reviewed ones first."""
     ordered = sorted(memories, key=lambda memory: (memory.is_reviewed, memory.observed_at))
     for memory in reversed(ordered):
-        if (kind := test(memory)) is not None:
+        if (kind := matcher(memory)) is not None:
             return _advice_of(memory, kind)
     return None
 
@@ -217,10 +216,14 @@ def _may_be_quoted(memory: Memory) -> bool:
     return memory.is_reviewed or (is_typed and not is_suspect)
 
 
-def _advice_on_command(
+def _repeated_failure_advice(
     tables: Tables, command: str, owners: Sequence[Owner]
 ) -> ActionAdvice | None:
-    """Return the recorded failure of a command that is run in the same form again."""
+    """
+    Return the recorded failure of a command that is run in the same form again.
+
+    If the user declined the command the last time, return that; None if it worked the last time.
+    """
     program = program_name(command)
     calls = tables.tool_calls.calls_named(ActionKind.RUN, [program], owners, limit=MAX_CALLS)
     latest = next((call for call in calls if call.subject == command), None)

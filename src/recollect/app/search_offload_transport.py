@@ -29,7 +29,7 @@ from recollect.wire.requests.skills import SearchSkillsRequest
 Response = TypeVar("Response")
 FindServer = Callable[[], Transport | None]
 
-_NEED_THE_MODEL = (
+OFFLOADED_REQUESTS = (
     ContextForRequest,
     SearchBlocksRequest,
     SearchDocumentsRequest,
@@ -43,7 +43,7 @@ _NEED_THE_MODEL = (
 )
 
 
-class ServerFirstTransport:
+class SearchOffloadTransport:
     """The transport of a store in this process, whose searches are run by its server."""
 
     def __init__(self, local: Transport, find_server: FindServer) -> None:
@@ -52,7 +52,7 @@ class ServerFirstTransport:
 
     def send(self, request: VerbRequest[Response]) -> Response:
         """Carry out *request*, by the server if it needs the model and there is one."""
-        server = self._find_server() if isinstance(request, _NEED_THE_MODEL) else None
+        server = self._find_server() if isinstance(request, OFFLOADED_REQUESTS) else None
         if server is not None:
             try:
                 return server.send(request)
