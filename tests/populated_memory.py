@@ -43,4 +43,6 @@ def populate_memory(rec: LocalRecollect) -> dict[str, list[str]]:
         "pin": [pin.id],
         "key": ["editor"],
         "approval": ["nothing"],
+        "run_id": ["nothing"],
+        "block": [team.id],
     }

@@ -65,6 +65,7 @@ def long_talk(memory: Any) -> Any:
 
 LISTS = [verb for verb in request_classes().values() if verb.is_list()]
 LIMITED = ("list_memories", "list_inbox", "list_jobs", "list_model_calls", "list_conversations")
+OWN_PAGES = ("list_messages", "list_all_messages", "list_passages")  # after a position or an id
 QUERIES: dict[str, dict[str, Any]] = {
     "get_block_history": {"agent": "ben"},
     "list_block_changes": {"agent": "ben", "since": "2026-01-01"},
@@ -80,14 +81,20 @@ def arguments_of(verb: Verb, rec: LocalRecollect) -> dict[str, Any]:
     return dict(QUERIES.get(verb.verb(), {}))
 
 
+def path_names(verb: Verb, rec: LocalRecollect) -> dict[str, str]:
+    """Return what stands in the path of the verb's route."""
+    block = next(block for block in rec.blocks.list(agent="ben") if block.label == "notes")
+    names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec).id, "block": block.id}
+    return {name: names[name] for name in verb.route.path_fields}
+
+
 def key_of(item: Any) -> str:
     return str(item.get("id") or item) if isinstance(item, dict) else str(item)
 
 
 def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[Any]]:
     """Follow the links of a list from its first page to the last."""
-    names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec).id}
-    at = PREFIX + fill_path(verb.route.path, {name: names[name] for name in verb.route.path_fields})
+    at = PREFIX + fill_path(verb.route.path, path_names(verb, rec))
     all_pages: list[list[Any]] = []
     with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
         answer = client.get(at, params={**arguments_of(verb, rec), **query})
@@ -103,8 +110,7 @@ def pages(url: str, verb: Verb, rec: LocalRecollect, **query: Any) -> list[list[
 def whole(rec: LocalRecollect, verb: Verb) -> int:
     """Return how many items there are, as the open memory counts them."""
     arguments = arguments_of(verb, rec)
-    names = {"agent": "ben", "label": "notes", "conversation": long_talk(rec)}
-    arguments |= {name: names[name] for name in verb.route.path_fields}
+    arguments |= path_names(verb, rec)
     if verb.verb() in LIMITED:
         arguments["limit"] = 1_000
     if verb.verb() in ("list_messages", "list_agent_messages"):
@@ -114,7 +120,7 @@ def whole(rec: LocalRecollect, verb: Verb) -> int:
 
 @pytest.mark.parametrize(
     "verb",
-    [verb for verb in LISTS if verb.verb() != "list_messages"],  # which has positions of its own
+    [verb for verb in LISTS if verb.verb() not in OWN_PAGES],
     ids=lambda verb: verb.verb(),
 )
 def test_following_the_links_gives_every_item_once(

@@ -45,7 +45,7 @@ class Paging:
 def added_parameters(request_class: type[VerbRequest[Any]]) -> dict[str, dict[str, Any]]:
     """Return the schemas of the query parameters that the server adds to those of a list verb."""
     names = request_class.model_fields
-    if "start" in names:  # the verb has positions of its own
+    if _has_own_pages(request_class):
         return {}
     return {name: schema for name, schema in _SCHEMA.items() if name not in names}
 
@@ -56,7 +56,7 @@ def paging_of(request_class: type[VerbRequest[Any]], query: Mapping[str, Any]) -
     fields = {name: value for name, value in query.items() if name not in added}
     numbers = {name: _whole_number(name, query, schema) for name, schema in added.items()}
     request: Any = request_class.of(fields, from_query=True)
-    if "start" in request_class.model_fields:
+    if _has_own_pages(request_class):
         return Paging(request)
     if "offset" in request_class.model_fields:
         next_offset = request.offset + request.limit
@@ -74,6 +74,11 @@ def paging_of(request_class: type[VerbRequest[Any]], query: Mapping[str, Any]) -
         next_offset=end if end < MAX_LIMIT else None,
         limit=request.limit,
     )
+
+
+def _has_own_pages(request_class: type[VerbRequest[Any]]) -> bool:
+    """Return whether the verb itself continues after a position or an id."""
+    return not request_class.model_fields.keys().isdisjoint({"start", "after"})
 
 
 def next_page_link(request: Request, offset: int, limit: Any) -> str:
