@@ -28,7 +28,7 @@ unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 
 requests.fingerprint conversations.key documents.namespace documents.key models.name shelves.kind
 sync_device.device sync_device.place sync_device.folder sync_device.head sync_records.kind
 sync_records.vector sync_records.origin sync_changes.kind sync_files.device sync_files.sha256
-sync_contents.kind sync_aliases.kind
+sync_contents.kind sync_aliases.kind sync_problems.problem
 shelves.scope retrievals.verb tombstones.kind tombstones.sha256 tool_calls.kind tool_calls.outcome
 """
 # Columns that go with their memory, or that `forget` handles by itself.

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.sqlite.sync import sync_folder
+from recollect.store.sqlite.sync import publish, sync_folder
+from recollect.store.sqlite.sync.apply_revision import Revision
 from synced_devices import SyncedDevice, make_device
 
 Trio = tuple[SyncedDevice, SyncedDevice, SyncedDevice]
@@ -56,3 +57,38 @@ def test_a_malformed_head_is_reported_and_the_files_of_others_are_read(
 
     assert c.rec.search("tests at night")
     assert [line for line in report.waiting if own in line and "first line" in line]
+
+
+@pytest.mark.parametrize("lacks", ["content", "evidence"])
+def test_a_record_that_does_not_fit_is_reported_until_a_later_revision_of_it_arrives(
+    trio: Trio, lacks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b, _ = trio
+    bad = a.rec.ingest("Deploys happen on Fridays.", scope="global", status="inbox")
+    good = a.rec.ingest("Tests run at night.", scope="global")
+    write_line = sync_folder.revision_line
+
+    def incomplete(revision: Revision) -> bytes:
+        fields = json.loads(write_line(revision))
+        if revision.id == bad.id:
+            fields["rows"].pop(lacks, None)
+            fields["rows"]["memories"][0].pop(lacks, None)
+        return json.dumps(fields).encode() + b"\n"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish, "revision_line", incomplete)
+        a.sync()
+
+    report = b.sync()
+
+    assert b.rec.memories.get(good.id).content == "Tests run at night."
+    [problem] = report.waiting
+    for part in (a.rec.sync.status().device, "000001.sync", f"memories {bad.id}"):
+        assert part in problem
+    assert b.rec.sync.status().problems == report.waiting
+
+    a.rec.promote(bad.id)
+    a.sync()
+    assert b.sync().waiting == ()
+    assert b.rec.memories.get(bad.id).status == "active"
+    assert b.rec.sync.status().problems == ()

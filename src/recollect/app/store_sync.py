@@ -100,16 +100,16 @@ class StoreSync:
         if device is None:
             return SyncStatus(is_set_up=False)
         with self._store.read() as tables:
-            unsent = SyncState(tables.connection.db).count_unsent()
+            state = SyncState(tables.connection.db)
+            unsent, problems = state.count_unsent(), state.problems()
         peers: tuple[SyncPeer, ...] = ()
-        problems: tuple[str, ...] = ()
         try:
             path = Path(device.folder)
             with _translate_disk_errors(path):
                 folder = SharedFolder(path, key_of_folder(path, self._keys))
                 peers = tuple(self._peers(folder, device))
         except RecollectError as error:
-            problems = (str(error),)
+            problems = [str(error), *problems]
         return SyncStatus(
             is_set_up=True,
             folder=device.folder,
@@ -118,7 +118,7 @@ class StoreSync:
             unsent=unsent,
             synced_at=from_micros(device.synced_at) if device.synced_at else None,
             peers=peers,
-            problems=problems,
+            problems=tuple(problems),
         )
 
     def run_if_due(self) -> SyncReport | None:
@@ -167,8 +167,9 @@ class StoreSync:
         if former is not None:
             folder.remove_device(former)  # everything of it is in the new one
         now = to_micros(clock.now())
-        self._store.write(lambda tables: SyncState(tables.connection.db).set_synced(now))
         received, published = receiver.received, publisher.published
+        waiting = tuple(received.waiting.values())
+        self._store.write(lambda tables: SyncState(tables.connection.db).set_synced(now, waiting))
         return SyncReport(
             received=dict(received.changed),
             sent=dict(published.sent),
@@ -176,7 +177,7 @@ class StoreSync:
             files_read=received.files,
             files_written=published.files,
             files_rewritten=published.rewritten,
-            waiting=tuple(received.waiting.values()),
+            waiting=waiting,
             conflicts=tuple(dict.fromkeys(received.conflicts)),
         )
 

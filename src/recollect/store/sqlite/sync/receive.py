@@ -2,6 +2,9 @@
 Read the files of other devices into the store, in short transactions.
 
 Deletions come first, from all files: what a person deleted is never stored, not even for a moment.
+A record that does not fit into this store is reported, and the others of its file are stored. The
+file stays unread, so the record is tried again with every sync until it fits, or a later revision
+of it has arrived.
 """
 
 from collections import Counter
@@ -27,7 +30,20 @@ from recollect.store.sqlite.sync.sync_folder import (
 from recollect.store.sqlite.sync.sync_state import SyncState
 
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
+MAX_REFUSED = 20  # records of a file; with more, the rest of the file waits
+_MISFITS = (LookupError, TypeError, ValueError)  # of a record that lacks something
 _FIRST = frozenset({ALIASES, "tombstones"})  # they stand at the beginning of a file
+
+
+class _RecordRefused(Exception):
+    """A record does not fit into this store; what it changed is rolled back."""
+
+    def __init__(self, revision: Revision, error: Exception) -> None:
+        # Messages of other errors may quote the record; this one is stored.
+        is_safe = isinstance(error, (apsw.Error, KeyError))
+        reason = str(error) if is_safe else type(error).__name__
+        super().__init__(f"{revision.kind} {revision.id} does not fit into this store: {reason}")
+        self.record = (revision.kind, revision.id)
 
 
 @dataclass
@@ -79,15 +95,31 @@ class Receiver:
 
     def _read(self, file: FolderFile, *, only_first: bool = False) -> bool:
         """Read a file; return whether everything in it is settled."""
+        refused: dict[tuple[str, str], str] = {}
         try:
             sha256 = file.sha256()
-            lines = self._folder.read(file)
-            head = parse_head(next(lines, b""), file, self._store.schema_version())
-            self._check_chain(file, head.previous)
-            revisions = (parse_revision(line, file) for line in lines)
-            missing = self._apply(_leading(revisions) if only_first else revisions)
+            while True:
+                lines = self._folder.read(file)
+                head = parse_head(next(lines, b""), file, self._store.schema_version())
+                self._check_chain(file, head.previous)
+                revisions = (parse_revision(line, file) for line in lines)
+                fitting = (one for one in revisions if (one.kind, one.id) not in refused)
+                try:
+                    missing = self._apply(_leading(fitting) if only_first else fitting)
+                    break
+                except _RecordRefused as error:  # the file is read again without it
+                    refused[error.record] = str(error)
+                    if len(refused) > MAX_REFUSED:
+                        raise ImportRefused(
+                            f"{file.path}: more than {MAX_REFUSED} records do not fit into this "
+                            f"store, among them {error.record[0]} {error.record[1]}; use the same "
+                            "version of Recollect on all devices"
+                        ) from error
         except (ImportRefused, OSError) as error:
             self.received.waiting[str(file.path)] = str(error)
+            return False
+        if refused:
+            self.received.waiting[str(file.path)] = _describe_refused(file, list(refused.values()))
             return False
         if only_first:
             return True
@@ -150,11 +182,17 @@ def _apply_one(
     try:
         with tables.connection.db:  # a savepoint: a record is stored as a whole or not at all
             outcome = applier.apply(revision)
-    except apsw.ConstraintError as error:
-        raise ImportRefused(
-            f"{revision.kind} {revision.id} does not fit into this store: {error}"
-        ) from error
+    except (*_MISFITS, apsw.ConstraintError, apsw.SQLError) as error:
+        raise _RecordRefused(revision, error) from error
     return outcome
+
+
+def _describe_refused(file: FolderFile, refused: list[str]) -> str:
+    return (
+        f"device {file.device}, {file.path}: {'; '.join(refused)}. Everything else in the file is "
+        "stored. Use the same version of Recollect on both devices; if that does not help, change "
+        "or forget the record on a device that has it, and sync both"
+    )
 
 
 def _leading(revisions: Iterator[Revision]) -> Iterator[Revision]:

@@ -97,9 +97,17 @@ class SyncState:
         sql = "UPDATE sync_device SET number = ?, head = ?, writing = 0"
         self._db.execute(sql, (number, sha256))
 
-    def set_synced(self, at: int) -> None:
-        """Note when the last sync ended."""
+    def set_synced(self, at: int, problems: Iterable[str]) -> None:
+        """Note when the last sync ended, and what it could not read or store."""
         self._db.execute("UPDATE sync_device SET synced_at = ?", (at,))
+        self._db.execute("DELETE FROM sync_problems")
+        sql = "INSERT INTO sync_problems (problem) VALUES (?)"
+        self._db.executemany(sql, [(problem,) for problem in problems])
+
+    def problems(self) -> list[str]:
+        """Return what the last sync could not read or store."""
+        sql = "SELECT problem FROM sync_problems ORDER BY position"
+        return [str(problem) for (problem,) in self._db.execute(sql)]
 
     def mark_everything(self) -> None:
         """Mark every record as unsent, and forget which files were read and written."""
