@@ -78,8 +78,8 @@ def advice(services: Services, request: requests.GetAdviceRequest) -> ActionAdvi
             filters = _filters(services, viewer)
             words = frozenset[str]().union(*action_words.command_word_sets(command))
             memories = _memories_with(tables, words, owners, filters)
-            said = _first_matching_memory(memories, _command_matcher(command))
-            return said or _repeated_failure_advice(tables, command, owners)
+            rule_advice = _first_matching_memory(memories, _command_matcher(command))
+            return rule_advice or _repeated_failure_advice(tables, command, owners)
         if kind is ActionKind.CHANGE and not request.error:
             filters = _filters(services, viewer)
             return _advice_on_change(tables, arguments, subjects, owners, filters)
