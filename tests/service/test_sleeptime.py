@@ -1,6 +1,6 @@
 """Sleeptime: what a run reads, proposes and applies, when it comes, and how it is undone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,10 @@ import pytest
 from agent_runs import agent_store
 from recollect import IllegalTransition, LocalRecollect, SleeptimeRun
 from recollect.config import Settings
+from recollect.engine import sleeptime_prompt
 from recollect.models.scripted_models import ScriptedChatModel
+from recollect.wire import material_files
+from support import FakeClock
 
 EVERY_TWO = {"runtime": {"sleeptime_agent_frequency": 2}}
 FACT = "Please remember that I am allergic to peanuts."
@@ -247,3 +250,92 @@ def test_without_budget_the_rules_go_on(path: Path) -> None:
         assert "no model answered" in run.note
         assert len(rec.blocks.proposals()) == 1
         assert rec.models.calls() == []
+
+
+class WatchedChatModel(ScriptedChatModel):
+    """Proposes no edits, and calls *on_prompt* each time that sleeptime asks it."""
+
+    def __init__(self, on_prompt: Callable[[str], None]) -> None:
+        super().__init__(['{"edits": []}'] * 20)
+        self._on_prompt = on_prompt
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int) -> Any:
+        if system == sleeptime_prompt.SYSTEM:
+            self._on_prompt(prompt)
+        return super().complete(system, prompt, max_tokens=max_tokens)
+
+
+def test_a_run_that_fails_says_so_is_tried_again_and_stops_no_other(path: Path) -> None:
+    is_broken = True
+
+    def fail(prompt: str) -> None:
+        if is_broken and "zebra" in prompt:
+            raise RuntimeError("the reply about the zebra is broken")
+
+    clock = FakeClock()
+    settings = Settings(db=str(path), embedding_backend="none")
+    with LocalRecollect(settings, clock=clock, chat=WatchedChatModel(fail)) as rec:
+        rec.agents.create("ada", metadata=EVERY_TWO)
+        rec.conversations.end(talk(rec, "Remember that I have a zebra."))
+        clock.advance(seconds=1)
+        rec.conversations.end(talk(rec, FACT))
+        rec.drain()
+
+        other, failed = rec.agents.sleeptime_runs("ada")
+        assert (other.state, failed.state, failed.attempts) == ("done", "reading", 1)
+        assert "attempt 1 failed with RuntimeError" in failed.note
+        assert "zebra" not in failed.note
+        rec.drain()
+        assert rec.agents.sleeptime_run(failed.id) == failed
+        is_broken = False
+        clock.advance(minutes=2)
+        rec.drain()
+        assert rec.agents.sleeptime_run(failed.id).state == "done"
+        assert rec.agents.sleeptime_run(failed.id).note == ""
+
+
+def test_two_workers_ask_a_model_once_for_one_run(path: Path) -> None:
+    settings = Settings(db=str(path), embedding_backend="none")
+    asked: list[str] = []
+
+    def let_another_worker_run(prompt: str) -> None:
+        asked.append(prompt)
+        if len(asked) == 1:
+            with LocalRecollect(settings, chat=WatchedChatModel(asked.append)) as other:
+                other.drain()
+
+    with LocalRecollect(settings, chat=WatchedChatModel(let_another_worker_run)) as rec:
+        rec.agents.create("ada")
+        run = rec.agents.sleep(talk(rec, FACT))
+
+    assert run is not None
+    assert run.state == "done"
+    assert len(asked) == 1
+
+
+def test_a_run_that_is_interrupted_is_due_again_at_once(path: Path) -> None:
+    def interrupt(prompt: str) -> None:
+        raise KeyboardInterrupt
+
+    settings = Settings(db=str(path), embedding_backend="none")
+    with LocalRecollect(settings, chat=WatchedChatModel(interrupt)) as rec:
+        rec.agents.create("ada")
+        with pytest.raises(KeyboardInterrupt):
+            rec.agents.sleep(talk(rec, FACT))
+        [run] = rec.agents.sleeptime_runs("ada")
+        assert (run.state, run.attempts, run.lease_until) == ("reading", 0, None)
+
+
+def test_a_run_reads_as_many_messages_as_one_capture_may_have(
+    rec: LocalRecollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rec.agents.create("ada")
+    conversation = talk(rec, FACT, "Remember that I live in Porto.")
+    monkeypatch.setattr(material_files, "MAX_CHARS", 70)
+    first, second = rec.agents.sleep(conversation), rec.agents.sleep(conversation)
+
+    assert first is not None
+    assert second is not None
+    assert (first.state, first.first_position, first.last_position) == ("done", 0, 1)
+    assert (second.state, second.first_position, second.last_position) == ("done", 2, 3)
+    assert second.memory_ids

@@ -9,7 +9,7 @@ deletes, and everything it did is recorded with it, so that it can be undone.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from recollect.domain.agent import Agent
@@ -19,6 +19,11 @@ from recollect.lazy_dataclass import dataclass
 # In the metadata of an agent, under `RUNTIME`: after how many turns. The name is Letta's.
 FREQUENCY = "sleeptime_agent_frequency"
 MAX_FREQUENCY = 10_000
+
+LEASE = timedelta(minutes=10)  # longer than a model takes to answer
+FIRST_RETRY_DELAY = timedelta(minutes=1)
+RETRY_FACTOR = 4.0
+MAX_RETRY_DELAY = timedelta(days=1)
 
 
 class SleeptimeState(StrEnum):
@@ -69,12 +74,25 @@ class SleeptimeRun:
     first_position: int = 0  # of the messages that it read
     last_position: int = -1
     made_by: str = ""  # "rules", or the name of the model that proposed edits of blocks
-    note: str = ""  # why no model was asked, or what was refused of its reply
+    note: str = ""  # why no model was asked, what was refused of its reply, or why it failed
     requested_at: datetime
     ended_at: datetime | None = None
+    attempts: int = 0  # of the present step
+    lease_until: datetime | None = None  # a worker has it, or it failed and waits, until then
     edits: tuple[SleeptimeEdit, ...] = ()
     memory_ids: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
+
+
+def is_leased(run: SleeptimeRun, now: datetime) -> bool:
+    """Return whether a worker has *run* or it waits; a lease of a wrong clock does not count."""
+    return run.lease_until is not None and now < run.lease_until <= now + MAX_RETRY_DELAY
+
+
+def retry_delay(attempts: int) -> timedelta:
+    """Return how long a run waits after so many failed attempts."""
+    factor = RETRY_FACTOR ** min(attempts - 1, 10)  # beyond that it is the longest delay
+    return min(FIRST_RETRY_DELAY * factor, MAX_RETRY_DELAY)
 
 
 def sleeptime_frequency(agent: Agent) -> int:

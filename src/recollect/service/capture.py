@@ -42,6 +42,10 @@ _KINDS = {
 }
 
 
+class NothingToCapture(InvalidInput):
+    """The material is valid, but it has no words, or all of them are private."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capture:
     """One conversation that is ready to be stored: validated and without secrets."""
@@ -107,7 +111,7 @@ def parse_captures(
     transcripts, uri = read_material(material, mode)
     texts = (message.text for transcript in transcripts for message in transcript.messages)
     if not any(text.strip() for text in texts):
-        raise InvalidInput("there is nothing to capture: nobody says anything in it")
+        raise NothingToCapture("there is nothing to capture: nobody says anything in it")
     place = place_of(fields)
     captures = [
         prepare_capture(
@@ -126,7 +130,7 @@ def parse_captures(
     ]
     captures = [capture for capture in captures if capture.material.turns]
     if not captures:
-        raise InvalidInput("there is nothing to capture: all of it was private")
+        raise NothingToCapture("there is nothing to capture: all of it was private")
     return captures
 
 

@@ -26,7 +26,7 @@ def finish_in_steps(services: Services) -> Iterator[int]:
             return
         unfinished = tables.unfinished_work.all()
         unread = tables.tool_calls.unread_sources(limit=1)
-        sleeptime_runs = tables.sleeptime_runs.open_runs(limit=1)
+        sleeptime_runs = tables.sleeptime_runs.claimable(now=services.clock.now(), limit=1)
     hidden = [work.subject for work in unfinished if work.kind is WorkKind.DELETE_CONVERSATION]
     if hidden:
         for _ in delete_rows_in_steps(services, hidden):

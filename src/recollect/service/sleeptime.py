@@ -15,7 +15,7 @@ from recollect.domain import block as edits
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block, BlockAuthor, BlockChange, Edit, ProposalState
 from recollect.domain.capture_event import Trigger
-from recollect.domain.conversation import Message
+from recollect.domain.conversation import Conversation, Message
 from recollect.domain.job import JobKind, JobState
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory
@@ -30,7 +30,7 @@ from recollect.engine import sleeptime_prompt
 from recollect.engine.budgeted_chat import complete_within_budget
 from recollect.engine.learn.block_lines import BlockLine, adds_only, lines_of, with_lines
 from recollect.engine.sleeptime_prompt import ModelBlockEdit
-from recollect.errors import InvalidInput, NotFound, TooLarge
+from recollect.errors import InvalidInput, NotFound, StoreClosed, TooLarge
 from recollect.lazy_dataclass import dataclass
 from recollect.service import block_writing as writing
 from recollect.service import validate
@@ -38,10 +38,16 @@ from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation, resolve_place, visible_blocks
 from recollect.service.block_proposals import add_proposal
 from recollect.service.blocks import block_or_default
-from recollect.service.capture import parse_captures, store_capture
+from recollect.service.capture import Capture, NothingToCapture, parse_captures, store_capture
 from recollect.service.end_conversation import transcript_message
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
+from recollect.service.sleeptime_lease import (
+    claim_run,
+    holds_lease,
+    record_failure,
+    release_run,
+)
 from recollect.service.sleeptime_requests import add_request
 from recollect.store.protocol import Tables
 from recollect.wire.requests import sleeptime as requests
@@ -139,14 +145,30 @@ def _advance_in_steps(services: Services) -> Iterator[int]:
     if services.store.read_only_reason:
         return
     with services.store.read() as tables:
-        runs = tables.sleeptime_runs.open_runs(limit=OPEN_RUNS)
+        runs = tables.sleeptime_runs.claimable(now=services.clock.now(), limit=OPEN_RUNS)
     for run in runs:
+        if run.state is SleeptimeState.READING and not _is_read(services, run):
+            continue
+        claimed = claim_run(services, run)
+        if claimed is not None:
+            _advance(services, claimed)
+            yield 1
+
+
+def _advance(services: Services, run: SleeptimeRun) -> None:
+    """Do the next step of a claimed run; if it fails, the run says so, and other runs go on."""
+    try:
         if run.state is SleeptimeState.DUE:
             _begin(services, run)
-            yield 1
-        elif _is_read(services, run):
+        else:
             _finish(services, run)
-            yield 1
+    except StoreClosed:
+        raise
+    except (KeyboardInterrupt, SystemExit):
+        release_run(services, run)
+        raise
+    except Exception as error:  # a step may fail in any way
+        record_failure(services, run, error)
 
 
 def _begin(services: Services, run: SleeptimeRun) -> None:
@@ -155,24 +177,15 @@ def _begin(services: Services, run: SleeptimeRun) -> None:
         conversation = require_conversation(tables, run.conversation_id)
         start = tables.sleeptime_runs.read_to(conversation.id) + 1
         messages = tables.messages.page(conversation.id, start=start, limit=MAX_MESSAGES)
-    fields = CaptureFields(
-        project=conversation.project_id,
-        agent=conversation.agent_id,
-        session=conversation.id,
-        title=conversation.title,
-    )
-    try:
-        transcript = [transcript_message(message) for message in messages]
-        captures = parse_captures(transcript, fields, trigger=Trigger.CONVERSATION)
-    except InvalidInput:
-        captures = []  # nothing to learn from: no text, or all of it was private
-    last = messages[-1].position if messages else start - 1
+    captures, count = _captures_of(conversation, messages)
+    last = messages[count - 1].position if count else start - 1
 
     def write(tables: Tables) -> None:
-        current = tables.sleeptime_runs.get(run.id)
-        if current is None or current.state is not SleeptimeState.DUE:
-            return  # another worker has begun it
-        begun = replace(current, first_position=start, last_position=last)
+        if not holds_lease(tables, run):
+            return  # it took longer than its lease, and another worker has the run
+        begun = replace(
+            run, first_position=start, last_position=last, attempts=0, lease_until=None, note=""
+        )
         if captures:
             event = store_capture(services, tables, captures[0])
             begun = replace(begun, state=SleeptimeState.READING, event_id=event.id)
@@ -182,6 +195,30 @@ def _begin(services: Services, run: SleeptimeRun) -> None:
         tables.sleeptime_runs.set(begun)
 
     services.store.write(write)
+
+
+def _captures_of(
+    conversation: Conversation, messages: Sequence[Message]
+) -> tuple[list[Capture], int]:
+    """Return the capture of the first messages, and how many it has: as many as one may have."""
+    fields = CaptureFields(
+        project=conversation.project_id,
+        agent=conversation.agent_id,
+        session=conversation.id,
+        title=conversation.title,
+    )
+    transcript = [transcript_message(message) for message in messages]
+    while True:
+        try:
+            captures = parse_captures(transcript, fields, trigger=Trigger.CONVERSATION)
+        except NothingToCapture:
+            return [], len(transcript)
+        except TooLarge:
+            if len(transcript) == 1:
+                raise
+            transcript = transcript[: len(transcript) // 2]  # the next run reads the others
+        else:
+            return captures, len(transcript)
 
 
 def _is_read(services: Services, run: SleeptimeRun) -> bool:
@@ -207,17 +244,15 @@ def _finish(services: Services, run: SleeptimeRun) -> None:
     changes: list[BlockChange] = []
 
     def write(tables: Tables) -> None:
-        current = tables.sleeptime_runs.get(run.id)
-        if current is None or current.state is not SleeptimeState.READING:
-            return  # another worker has finished it
         changes.clear()
+        if not holds_lease(tables, run):
+            return  # it took longer than its lease, and another worker has the run
         for edit in [*_rule_edits(tables, lines), *map(_model_edit, proposed)]:
             change = _write_edit(tables, services, run, agent, edit)
             if change is not None:
                 changes.append(change)
-        now = services.clock.now()
-        done = replace(current, state=SleeptimeState.DONE, made_by=made_by, note=note, ended_at=now)
-        tables.sleeptime_runs.set(done)
+        done = replace(run, state=SleeptimeState.DONE, made_by=made_by, note=note)
+        tables.sleeptime_runs.set(replace(done, ended_at=services.clock.now(), lease_until=None))
 
     services.store.write(write)
     for change in changes:

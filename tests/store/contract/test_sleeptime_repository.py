@@ -38,7 +38,7 @@ def test_a_run_comes_back_as_it_was_written_and_changes(store: Store) -> None:
         runs = tables.sleeptime_runs
         assert runs.get("s1") == runs.open_run("c1") == RUN
         assert runs.get("unknown") is None
-        assert runs.open_runs(limit=9) == [RUN]
+        assert runs.claimable(now=START, limit=9) == [RUN]
         assert runs.read_to("c1") == -1
     done = replace(
         RUN,
@@ -58,7 +58,7 @@ def test_a_run_comes_back_as_it_was_written_and_changes(store: Store) -> None:
         runs = tables.sleeptime_runs
         assert runs.get("s1") == done
         assert runs.open_run("c1") == later
-        assert runs.open_runs(limit=9) == [later]
+        assert runs.claimable(now=START, limit=9) == [later]
         assert runs.of_agent("a1", limit=9) == [later, done]
         assert runs.of_agent("a1", limit=1) == [later]
         assert runs.of_agent("a2", limit=9) == []
@@ -90,3 +90,17 @@ def test_the_edits_of_a_run_come_in_order(store: Store) -> None:
     with store.read() as tables:
         assert tables.sleeptime_runs.edits("s1") == [applied, proposed]
         assert tables.sleeptime_runs.edits("unknown") == []
+
+
+def test_a_run_under_a_lease_is_not_claimable_until_the_lease_ends(store: Store) -> None:
+    store.write(lambda tables: tables.sleeptime_runs.add(RUN))
+    leased = replace(RUN, attempts=1, lease_until=START + timedelta(minutes=10))
+    store.write(lambda tables: tables.sleeptime_runs.set(leased))
+
+    with store.read() as tables:
+        runs = tables.sleeptime_runs
+        assert runs.get("s1") == leased
+        assert runs.claimable(now=START, limit=9) == []
+        assert runs.claimable(now=START + timedelta(minutes=10), limit=9) == [leased]
+        before = START - timedelta(days=2)  # the clock was ahead when the lease was written
+        assert runs.claimable(now=before, limit=9) == [leased]

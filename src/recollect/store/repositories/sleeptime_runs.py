@@ -1,12 +1,14 @@
 """Runs of sleeptime, and their edits of blocks."""
 
-from recollect.domain.sleeptime import SleeptimeEdit, SleeptimeRun
+from datetime import datetime
+
+from recollect.domain.sleeptime import MAX_RETRY_DELAY, SleeptimeEdit, SleeptimeRun
 from recollect.store.database_connection import record_shape
 from recollect.store.repositories.repository import Repository, field_values
 
 _RUN = """
 id agent_id conversation_id state trigger event_id first_position last_position made_by note
-requested_at ended_at
+requested_at ended_at attempts lease_until
 """
 _EDIT = """
 run_id place block_id label version_before version_after proposal_id replaced_proposal_id
@@ -32,9 +34,10 @@ class SleeptimeRunRepository(Repository):
         """Return the run with that id, or None."""
         return self._first(_run, "run", id=run_id)
 
-    def open_runs(self, *, limit: int) -> list[SleeptimeRun]:
-        """Return the runs that are due or reading, the first requested first."""
-        return self._all(_run, "open_runs", limit=limit)
+    def claimable(self, *, now: datetime, limit: int) -> list[SleeptimeRun]:
+        """Return the open runs that no worker has and that are due, the first requested first."""
+        longest = now + MAX_RETRY_DELAY
+        return self._all(_run, "claimable_runs", now=now, longest_lease=longest, limit=limit)
 
     def open_run(self, conversation_id: str) -> SleeptimeRun | None:
         """Return the run of a conversation that is due or reading, or None."""

@@ -1,33 +1,35 @@
 -- add_run: one that is due
 INSERT INTO sleeptime_runs (id, agent_id, conversation_id, state, reason, event_id, first_position, last_position,
-                            made_by, note, requested_at, ended_at)
+                            made_by, note, requested_at, ended_at, attempts, lease_until)
 VALUES (:id, :agent_id, :conversation_id, :state, :trigger, :event_id, :first_position, :last_position,
-        :made_by, :note, :requested_at, :ended_at);
+        :made_by, :note, :requested_at, :ended_at, :attempts, :lease_until);
 
 -- set_run: how far it is
 UPDATE sleeptime_runs SET state = :state, event_id = :event_id, first_position = :first_position,
-       last_position = :last_position, made_by = :made_by, note = :note, ended_at = :ended_at
+       last_position = :last_position, made_by = :made_by, note = :note, ended_at = :ended_at,
+       attempts = :attempts, lease_until = :lease_until
  WHERE id = :id;
 
 -- run: by id
 SELECT id, agent_id, conversation_id, state, reason, event_id, first_position, last_position, made_by, note,
-       requested_at, ended_at
+       requested_at, ended_at, attempts, lease_until
   FROM sleeptime_runs WHERE id = :id AND conversation_id NOT IN hidden_conversations;
 
--- open_runs: of all conversations, the first requested first
+-- claimable_runs: of all conversations, the first requested first; a lease that only a wrong clock can have set does not count
 SELECT id, agent_id, conversation_id, state, reason, event_id, first_position, last_position, made_by, note,
-       requested_at, ended_at
+       requested_at, ended_at, attempts, lease_until
   FROM sleeptime_runs WHERE state IN ('due', 'reading') AND conversation_id NOT IN hidden_conversations
+   AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :longest_lease)
  ORDER BY requested_at, id LIMIT :limit;
 
 -- open_run: of one conversation
 SELECT id, agent_id, conversation_id, state, reason, event_id, first_position, last_position, made_by, note,
-       requested_at, ended_at
+       requested_at, ended_at, attempts, lease_until
   FROM sleeptime_runs WHERE conversation_id = :conversation_id AND state IN ('due', 'reading');
 
 -- runs: of an agent, the latest first
 SELECT id, agent_id, conversation_id, state, reason, event_id, first_position, last_position, made_by, note,
-       requested_at, ended_at
+       requested_at, ended_at, attempts, lease_until
   FROM sleeptime_runs WHERE agent_id = :agent_id AND conversation_id NOT IN hidden_conversations
  ORDER BY requested_at DESC, id DESC LIMIT :limit;
 
