@@ -85,7 +85,7 @@ SETTINGS = {
     "sync_every_s": "How often a server syncs with the shared folder, in seconds. 0: never.",
     "key_file": "The keys of encrypted stores, one per line. Only its owner may read the file.",
     "keyring": "Whether keys are also looked for in the keyring of the operating system "
-    "(`pip install 'recollect[keyring]'`).",
+    "(`pip install '.[keyring]'`).",
     "passphrase": "The passphrase of an encrypted store. Better set the variable than the file.",
     "auto_compaction": "If true, a conversation is compacted when a new message fills its window.",
     "promote_explicit": "If true, what the user asks to remember becomes active without a review.",

@@ -77,5 +77,5 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(
         monkeypatch.delitem(sys.modules, f"recollect.cli.terminal_chat.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
 
-    with pytest.raises(click.ClickException, match=r"pip install 'recollect\[chat\]'"):
+    with pytest.raises(click.ClickException, match=r"pip install '\.\[chat\]'"):
         chat._talk(lambda: pytest.fail("the store was opened"), {})

@@ -129,7 +129,7 @@ def test_without_the_package_the_error_names_the_extra(
     manifest = file_manifest(tmp_path, json.dumps(content))
     monkeypatch.setitem(sys.modules, "tokenizers", None)
 
-    with pytest.raises(EmbedderUnavailable, match=r"pip install 'recollect\[tokenizers\]'"):
+    with pytest.raises(EmbedderUnavailable, match=r"pip install '\.\[tokenizers\]'"):
         load_tokenizer(manifest)
 
 

@@ -15,6 +15,6 @@ def open_server_store(settings: Settings, clock: Clock) -> Store:
     except ImportError as error:
         raise PackageMissing(
             f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
-            "them with: pip install 'recollect[postgres]'"
+            "them with: pip install '.[postgres]' (in the checkout of Recollect)"
         ) from error
     return PostgresStore(parse_address(settings.db), clock)

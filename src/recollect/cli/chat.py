@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from recollect.api.recollect import Recollect
     from recollect.cli.terminal_chat.chat_program import ChatProgram
 
-MISSING_EXTRA = "the chat needs two more packages: pip install 'recollect[chat]'"
+MISSING_EXTRA = (
+    "the chat needs two more packages: pip install '.[chat]' (in the checkout of Recollect)"
+)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class _PackageTokenizer:
         except ImportError as error:
             raise EmbedderUnavailable(
                 f"the tokenizer {path} is not BERT's WordPiece and needs a package that is not "
-                "installed; run: pip install 'recollect[tokenizers]'"
+                "installed; run: pip install '.[tokenizers]' (in the checkout of Recollect)"
             ) from error
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(path))

@@ -11,7 +11,7 @@ from recollect.errors import PackageMissing
 
 PACKAGE = "mcp"
 OLDEST = (2, 1)
-INSTALL = "pip install 'recollect[mcp]'"
+INSTALL = "pip install '.[mcp]' (in the checkout of Recollect)"
 
 
 def require_mcp_package() -> None:

@@ -193,7 +193,7 @@ def _read_keyring() -> tuple[str, str]:
     """Return the text in the keyring, and why it could not be read."""
     keyring = _keyring_package()
     if keyring is None:
-        return "", "not available (pip install 'recollect[keyring]')"
+        return "", "not available (in the checkout of Recollect: pip install '.[keyring]')"
     try:
         return keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or "", ""
     except Exception as error:  # any back end of any system; a machine without one has other places
@@ -203,7 +203,10 @@ def _read_keyring() -> tuple[str, str]:
 def _add_to_keyring(key: StoreKey) -> None:
     keyring = _keyring_package()
     if keyring is None:
-        raise InvalidInput("the OS keyring needs a package: pip install 'recollect[keyring]'")
+        raise InvalidInput(
+            "the OS keyring needs a package: pip install '.[keyring]' "
+            "(in the checkout of Recollect)"
+        )
     try:
         text = keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
         if key not in parse_keys(text):

@@ -21,7 +21,10 @@ from recollect.text.token_families import TokenFamily, token_family
 
 __all__ = ["TokenCounter", "counter_for", "estimate_tokens"]
 
-ESTIMATED = "estimated; for exact counts of OpenAI's models: pip install 'recollect[tokens]'"
+ESTIMATED = (
+    "estimated; for exact counts of OpenAI's models: pip install '.[tokens]' "
+    "(in the checkout of Recollect)"
+)
 
 _NON_ASCII_LETTERS = LazyPattern("[\u0080-\u1fff]+")
 _WIDE_CHARS = LazyPattern("[\u2000-\U0010ffff]+")
