@@ -4,6 +4,7 @@ The prompt by which a language model proposes edits of blocks, and the parser of
 An edit without a quote that the user typed is refused, and so is one that only deletes.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,19 +48,21 @@ class ModelBlockEdit:
 
 
 def render_prompt(blocks: Iterable[Block], messages: Sequence[Message]) -> str:
-    """Return the prompt: the blocks, and the conversation from its end back."""
-    parts = [f'<block label="{block.label}">\n{block.value}\n</block>' for block in blocks]
+    """Return the prompt: the blocks, and the end of the conversation, as much as fits."""
+    parts = [
+        f'<block label="{block.label}">\n{_inside("block", block.value)}\n</block>'
+        for block in blocks
+    ]
     lines: list[str] = []
     room = MAX_TRANSCRIPT_CHARS
     for message in reversed(messages):
         if message.role not in (Role.USER, Role.ASSISTANT) or not message.content:
             continue
-        text = message.content.replace("</conversation", "<\\/conversation")
-        line = f"{message.role.value}: {text}"
-        room -= len(line)
-        if room < 0:
+        if room <= 0:
             break
-        lines.append(line)
+        text = message.content if len(message.content) <= room else f"… {message.content[-room:]}"
+        room -= len(text)
+        lines.append(f"{message.role.value}: {_inside('conversation', text)}")
     blocks_text, talk = "\n".join(parts), "\n".join(reversed(lines))
     return f"{blocks_text}\n\n<conversation>\n{talk}\n</conversation>\n\nPropose edits, as JSON."
 
@@ -91,6 +94,11 @@ def _edit(row: dict[str, Any]) -> ModelBlockEdit | None:
     if not new.strip():
         return None  # it only deletes
     return ModelBlockEdit(label.strip(), old if isinstance(old, str) else "", new.strip(), quote)
+
+
+def _inside(tag: str, text: str) -> str:
+    """Return *text* so that it cannot close the element around it."""
+    return re.sub(rf"</(?=\s*{tag})", r"<\\/", text, flags=re.IGNORECASE)
 
 
 def _normalized(text: str) -> str:
