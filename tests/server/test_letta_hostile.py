@@ -119,6 +119,22 @@ def test_a_body_that_is_not_a_json_object_is_refused(http: httpx2.Client) -> Non
         assert "file" in response.json()["detail"]
 
 
+def test_approvals_and_messages_in_one_request_are_refused_and_nothing_is_stored(
+    http: httpx2.Client,
+) -> None:
+    agent = http.post("/agents/", json={"name": "scout"}).json()["id"]
+    decision = {"tool_call_id": "x", "approve": True}
+    sent = [
+        {"type": "approval", "approvals": [decision]},
+        {"role": "user", "content": "I bake bread."},
+    ]
+    response = http.post(f"/agents/{agent}/messages", json={"messages": sent})
+
+    assert response.status_code == 422
+    assert "either approvals or messages" in response.json()["detail"]
+    assert "bread" not in http.get(f"/agents/{agent}/messages").text
+
+
 def test_a_path_names_nothing_by_odd_characters(http: httpx2.Client) -> None:
     for name in ("agent-", "%00", "..%2F..", "agent-%F0%9F%A6%93", "x" * 5_000, "agent-%2e%2e"):
         response = http.get(f"/agents/{name}")

@@ -90,6 +90,11 @@ def respond_to_messages(
     messages = body.all_messages()
     approvals = [message for message in messages if message.type == "approval"]
     drafts = [_draft(message) for message in messages if message.type != "approval"]
+    if approvals and drafts:
+        raise InvalidInput(
+            "a request has either approvals or messages, not both: send the approvals first, and "
+            "the messages when the run has ended"
+        )
     note = ""
     if approvals:
         events = _decisions(rec, agent, approvals)
