@@ -110,9 +110,22 @@ def test_a_form_is_split_at_its_boundary() -> None:
         "name": b"scout",
         "file": b'{"a":\r\n\r\n1}',
     }
-    assert form_parts("multipart/form-data; boundary=y", body) == {}
     with pytest.raises(InvalidInput, match="boundary"):
         form_parts("multipart/form-data", body)
+
+
+def test_a_line_that_begins_like_the_boundary_belongs_to_the_content() -> None:
+    body = b"--x\r\nContent-Disposition: form-data; name=file\r\n\r\na\r\n--xy\r\nb\r\n--x--"
+
+    assert form_parts("multipart/form-data; boundary=x", body) == {"file": b"a\r\n--xy\r\nb"}
+
+
+def test_a_form_without_its_end_is_refused() -> None:
+    body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nhalf of a fi'
+
+    for boundary in ("x", "y"):
+        with pytest.raises(InvalidInput, match="incomplete"):
+            form_parts(f"multipart/form-data; boundary={boundary}", body)
 
 
 def test_the_window_of_a_model_is_the_given_one_or_known_by_its_name() -> None:
