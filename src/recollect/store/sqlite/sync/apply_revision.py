@@ -293,9 +293,11 @@ class RevisionApplier:
 
     def _rename(self, kind: str, record_id: str, main_id: str) -> None:
         self.finish()  # what is not indexed yet would be indexed under its former owner
+        self._collisions.make_room(kind, record_id, main_id)
         rename_record(self._db, self._tables.word_index, kind, record_id, main_id)
         self._state.rename(kind, record_id, main_id)
         self._add_alias(kind, record_id, main_id)
+        self._collisions.link_rivals()
 
     def _add_alias(self, kind: str, alias: str, main_id: str) -> None:
         self._state.add_alias(kind, alias, main_id)

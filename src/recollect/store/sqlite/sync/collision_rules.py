@@ -5,12 +5,20 @@ One active value of a fact, one message at a position, one block of a label per 
 name. Which one gives way depends on ids and devices only, so every device decides alike.
 """
 
+from typing import Any
+
 from recollect.clock import derived_id, from_micros
 from recollect.domain.link import Link, LinkEnd, Relation
 from recollect.store.open_tables import OpenTables
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.sync.record_rows import RecordRows, Row, Rows
 from recollect.store.sqlite.sync.sync_state import SyncState
+
+_RENAME_ALIKE = """
+UPDATE {0} AS o SET "{1}" = "{1}" || ' ' || substr(id, -6)
+ WHERE {2} = :old AND "{1}" <> ''
+   AND EXISTS (SELECT 1 FROM {0} n WHERE n.{2} = :new AND n."{1}" = o."{1}")
+"""
 
 
 class CollisionRules:
@@ -55,6 +63,31 @@ class CollisionRules:
                 )
             )
 
+    def make_room(self, kind: str, record_id: str, main_id: str) -> None:
+        """Change what *record_id* owns so that it fits beside what *main_id* owns."""
+        ids = {"old": record_id, "new": main_id}
+        sql = """SELECT m.id, o.id, m."key" FROM memories m
+                   JOIN memories o ON o."key" = m."key" AND o.scope = m.scope
+                  WHERE m.owner_id = :old AND o.owner_id = :new AND m."key" <> ''
+                    AND m.status = 'active' AND o.status = 'active'"""
+        facts: list[tuple[Any, ...]] = self._db.execute(sql, ids).fetchall()
+        for memory_id, other, key in facts:
+            older, newer = sorted((memory_id, other))
+            self._add_rivals(older, newer, key)
+            self._db.execute("UPDATE memories SET status = 'contradicted' WHERE id = ?", (older,))
+        if kind == "projects":
+            self._db.execute(_RENAME_ALIKE.format("repos", "name", "project_id"), ids)
+        if kind == "agents":
+            self._db.execute(_RENAME_ALIKE.format("conversations", "key", "agent_id"), ids)
+            self._detach_alike(record_id, main_id)
+        if kind == "conversations":
+            sql = """UPDATE messages SET position = position + 1 +
+                            (SELECT max(position) FROM messages
+                              WHERE conversation_id IN (:old, :new))
+                      WHERE conversation_id = :old AND EXISTS (
+                            SELECT 1 FROM messages WHERE conversation_id = :new)"""
+            self._db.execute(sql, ids)
+
     def with_repo_name(self, rows: Rows, other_id: str) -> Rows:
         """Return a repo with a name of its own, if another remote has the same name here."""
         row = rows["repos"][0]
@@ -79,14 +112,31 @@ class CollisionRules:
         if other is None:
             return row
         older, newer = sorted((row["id"], other))
-        self._rivals.append((older, newer))
-        self.conflicts.append(
-            f"memories {older}: the fact {row['key']!r} has another value, {newer}; both stay"
-        )
+        self._add_rivals(older, newer, row["key"])
         if other == older:
             self._db.execute("UPDATE memories SET status = 'contradicted' WHERE id = ?", (other,))
             return row
         return {**row, "status": "contradicted"}
+
+    def _add_rivals(self, older: str, newer: str, key: str) -> None:
+        self._rivals.append((older, newer))
+        self.conflicts.append(
+            f"memories {older}: the fact {key!r} has another value, {newer}; both stay"
+        )
+
+    def _detach_alike(self, agent_id: str, main_id: str) -> None:
+        """Of two blocks with one label, let the one with the smaller id stay attached."""
+        sql = """SELECT o.block_id, n.block_id, o.label FROM agent_blocks o
+                   JOIN agent_blocks n ON n.label = o.label AND n.block_id <> o.block_id
+                  WHERE o.agent_id = ? AND n.agent_id = ?"""
+        alike: list[tuple[Any, ...]] = self._db.execute(sql, (agent_id, main_id)).fetchall()
+        for block_id, other, label in alike:
+            owner = agent_id if block_id > other else main_id
+            self._rows.delete("agent_blocks", f"{owner} {max(block_id, other)}")
+            self.conflicts.append(
+                f"block {label}: two agents that became one had it; {max(block_id, other)} is "
+                "stored, but not attached any more"
+            )
 
     def _at_free_position(self, row: Row, origin: str) -> Row:
         """Move a message to the end if two devices used its position; one device's keep theirs."""
