@@ -7,20 +7,23 @@ returns an empty value of its type, and the tests that called it run until one f
 no test calls, or whose tests all pass without it, is reported, and so is a statement that no test
 runs: a statement of another database would not be held to anything. Then the exit code is 1.
 
-`python -m benchmarks.store_mutations [NAME ...]`: only methods whose name contains one of NAME.
+`python -m benchmarks.store_mutations [--backend postgres] [NAME ...]`: only methods whose name
+contains one of NAME.
 """
 
+import argparse
+import ast
 import gc
 import inspect
 import sys
 import tempfile
+import textwrap
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import wraps
-from itertools import product
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -61,8 +64,27 @@ class Target:
         signature = self.signature.fget if isinstance(self.signature, property) else self.signature
         hints = get_type_hints(signature, localns={"Array": Any})  # NumPy's, for type checkers only
         for value in _empty_values(hints.get("return")):
+            if self._always_returns(value):
+                continue  # as it should in this database: it would be the same method
             function = _returning(value)
             yield property(function) if isinstance(self.signature, property) else function
+
+    def _always_returns(self, value: Any) -> bool:
+        """Return whether the method has no other content than to return *value*."""
+        member = inspect.getattr_static(self.owner, self.name)
+        function: Any = member.fget if isinstance(member, property) else member
+        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        statements = [node for node in tree.body[0].body if not _is_docstring(node)]
+        match statements:
+            case [ast.Pass()] | [ast.Return(None)]:
+                return value is None
+            case [ast.Return(ast.Constant(constant))]:
+                return bool(constant == value)
+        return False
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _returning(value: Any) -> Callable[..., Any]:
@@ -113,20 +135,18 @@ def replacing(target: Target, replacement: Any) -> Iterator[None]:
 
 @contextmanager
 def recording_statements(
-    connections: Collection[type[DatabaseConnection]], statements: set[str]
+    connection: type[DatabaseConnection], statements: set[str]
 ) -> Iterator[None]:
-    """Add the statements that *connections* run inside the block to a set, by `file.name`."""
+    """Add the statements that a connection runs inside the block to a set, by `file.name`."""
     with pytest.MonkeyPatch.context() as patch:
-        for owner, method in product(connections, ("execute", "fetch_all", "fetch_one", "stream")):
-            original = getattr(owner, method)
+        for method in ("execute", "fetch_all", "fetch_one", "stream"):
+            original = getattr(connection, method)
 
-            def run(
-                connection: Any, statement: str, *arguments: Any, _original: Any = original
-            ) -> Any:
+            def run(self: Any, statement: str, *arguments: Any, _original: Any = original) -> Any:
                 statements.add(statement)
-                return _original(connection, statement, *arguments)
+                return _original(self, statement, *arguments)
 
-            patch.setattr(owner, method, run)
+            patch.setattr(connection, method, run)
         yield
 
 
@@ -136,13 +156,13 @@ class MutationRun:
     def __init__(
         self,
         targets: Sequence[Target],
-        connections: Collection[type[DatabaseConnection]],
+        connection: type[DatabaseConnection],
         names: Sequence[str],
     ) -> None:
         self.targets = [
             target for target in targets if not names or any(name in str(target) for name in names)
         ]
-        self._connections = connections
+        self._connection = connection
         self.survivors: list[str] = []
         self.failures: list[str] = []
         self.statements: set[str] = set()
@@ -151,7 +171,7 @@ class MutationRun:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run everything here instead of pytest's own loop."""
-        with recording_statements(self._connections, self.statements):
+        with recording_statements(self._connection, self.statements):
             self._record_callers(session.items)
         for target in self.targets:
             if not self._callers[target]:
@@ -200,25 +220,21 @@ class MutationRun:
         return not any(report.failed for report in reports)
 
 
-def run(names: Sequence[str] = ()) -> MutationRun:
-    """Run the contract tests of every mutant; *names* select methods."""
+def run(backend: str, names: Sequence[str] = ()) -> MutationRun:
+    """Run the contract tests of every mutant in one database; *names* select methods."""
     sys.path[:0] = [str(ROOT / "tests")]
     from dialect_statements import read_file  # of the tests, which are not installed
     from store_backends import BACKENDS
 
     with tempfile.TemporaryDirectory() as folder:
-        all_targets: dict[Target, None] = {}
-        connections: set[type[DatabaseConnection]] = set()
-        for number, open_store in enumerate(BACKENDS.values()):
-            place = Path(folder, str(number))
-            place.mkdir()
-            store = open_store(place, SystemClock())
-            all_targets |= dict.fromkeys(targets(store))
-            with store.read() as tables:
-                connections.add(type(tables.jobs._connection))
-            store.close()
-    plugin = MutationRun(list(all_targets), connections, names)
-    options = ["-q", "-n0", "-p", "no:randomly", f"--timeout={TIMEOUT_S}"]
+        store = BACKENDS[backend](Path(folder), SystemClock())
+        all_targets = list(dict.fromkeys(targets(store)))
+        with store.read() as tables:
+            connection = type(tables.jobs._connection)
+        store.close()
+    plugin = MutationRun(all_targets, connection, names)
+    tier = ["-m", backend] if backend != "sqlite" else []
+    options = ["-q", "-n0", "-p", "no:randomly", f"--timeout={TIMEOUT_S}", *tier]
     exit_code = pytest.main([*options, "--rootdir", str(ROOT), str(CONTRACT)], plugins=[plugin])
     if exit_code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"pytest ended with {exit_code!r}")
@@ -231,7 +247,11 @@ def run(names: Sequence[str] = ()) -> MutationRun:
 def main() -> int:
     """Print what survived; return the exit code."""
     start = time.monotonic()
-    result = run(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backend", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("names", nargs="*", help="only methods whose name contains one of these")
+    arguments = parser.parse_args()
+    result = run(arguments.backend, arguments.names)
     for line in [f"fails: {name}" for name in result.failures] + result.survivors:
         print(line)
     names = {line.split(" ")[0] for line in result.survivors}

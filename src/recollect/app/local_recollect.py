@@ -102,6 +102,7 @@ class LocalRecollect(Recollect):
             embedder_status=self._models.embedder_status,
             settings=settings,
             cross_project=settings.cross_project,
+            shared_folder=str if self._file is None else self._file.shared_folder,
             readable_folders=None if readable_folders is None else tuple(readable_folders),
         )
         transport: Transport = LocalTransport(self._services, self._close, lambda: self._runtime)

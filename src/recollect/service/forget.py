@@ -73,7 +73,7 @@ def copies_on_disk(services: Services) -> list[str]:
             "write-ahead log, replicas and backups; they expire as its administrator has decided"
         ]
     lines = [f"a copy taken before a change may hold it: {path}" for path in file.snapshots()]
-    if folder := file.shared_folder():
+    if folder := services.shared_folder():
         lines.append(
             f"other devices, and the files in {folder}, may hold it until each device has synced"
         )

@@ -25,7 +25,8 @@ class Services:
     The store, the clock, the engine, the settings, and functions that return models.
 
     `indexer` creates the indexer on first use and returns None if embeddings are switched off;
-    `embedder_status` returns the state of the embedder without creating it.
+    `embedder_status` returns the state of the embedder without creating it; `shared_folder` returns
+    the folder through which the store syncs with other devices, '' if it does not.
     """
 
     store: Store
@@ -36,6 +37,7 @@ class Services:
     settings: Settings = field(default_factory=Settings)
     cross_project: bool = True
     readable_folders: tuple[Path, ...] | None = None  # files outside are not read; None: no limit
+    shared_folder: Callable[[], str] = str
     listeners: BlockListeners = field(default_factory=BlockListeners)
     headroom: WindowHeadroom = field(default_factory=WindowHeadroom)
 

@@ -113,9 +113,6 @@ class StoreFile(Protocol):
     def snapshots(self) -> list[Path]:
         """Return the copies that were made before a change, by name."""
 
-    def shared_folder(self) -> str:
-        """Return the folder through which the store syncs with other devices, '' if it does not."""
-
     def erase_deleted_content(self, *, give_up_s: float) -> bool:
         """
         Overwrite what deleted rows left in the file and in the files beside it.

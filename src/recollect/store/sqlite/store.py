@@ -353,6 +353,7 @@ class SqliteStore:
         return snapshots(self._path)
 
     def shared_folder(self) -> str:
+        """Return the folder through which the store syncs with other devices, '' if it does not."""
         with self.read() as tables:
             folder = tables.connection.db.execute("SELECT folder FROM sync_device").get
         return str(folder or "")
