@@ -14,10 +14,10 @@ _NAME = re.compile(r'\bname=(?:"([^"]*)"|([^\s";]+))', re.IGNORECASE)
 
 def form_parts(content_type: str, body: bytes) -> dict[str, bytes]:
     """Return the parts of a form by their names."""
-    found = _BOUNDARY.search(content_type)
-    if found is None:
+    boundary_match = _BOUNDARY.search(content_type)
+    if boundary_match is None:
         raise InvalidInput("the form has no boundary in its Content-Type")
-    boundary = re.escape((found[1] or found[2]).encode("latin-1"))
+    boundary = re.escape((boundary_match[1] or boundary_match[2]).encode("latin-1"))
     # A whole line: a boundary may be the beginning of a line of the content.
     delimiter = re.compile(rb"\r\n--" + boundary + rb"(--)?[ \t]*(?=\r\n|\Z)")
     body = b"\r\n" + body
