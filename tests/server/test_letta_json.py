@@ -9,7 +9,7 @@ from recollect import InvalidInput, NotFound
 from recollect.domain.agent import Agent
 from recollect.domain.conversation import Message, Role
 from recollect.server.letta_v1.letta_agent_json import agent_state, llm_config
-from recollect.server.letta_v1.letta_agent_record import shown_name, with_record
+from recollect.server.letta_v1.letta_agent_metadata import shown_name, with_letta_metadata
 from recollect.server.letta_v1.letta_form import form_parts
 from recollect.server.letta_v1.letta_message_json import letta_messages
 from recollect.server.letta_v1.letta_paging import PageQuery, page_of
@@ -138,7 +138,7 @@ def test_the_window_of_a_model_is_the_given_one_or_known_by_its_name() -> None:
 
 
 def test_a_record_keeps_what_it_has_and_no_secrets() -> None:
-    first = with_record(
+    first = with_letta_metadata(
         None,
         {"mine": 1},
         {"tags": ["a"], "secrets": {"KEY": "hunter2"}},
@@ -147,7 +147,7 @@ def test_a_record_keeps_what_it_has_and_no_secrets() -> None:
     )
     stored = agent(metadata=first)
 
-    second = with_record(stored, {"mine": 2}, {"timezone": "UTC+1"}, model="n")
+    second = with_letta_metadata(stored, {"mine": 2}, {"timezone": "UTC+1"}, model="n")
 
     state = agent_state(agent(metadata=second), [], [])
     assert (state["tags"], state["timezone"], state["metadata"]) == (["a"], "UTC+1", {"mine": 2})

@@ -23,7 +23,8 @@ _KEYS = (
     "[bold]y[/bold] run it  [bold]n[/bold] deny  [bold]r[/bold] deny with a reason  "
     "[bold]a[/bold] always for this tool  [bold]esc[/bold] later"
 )
-_EDITS: Mapping[str, Callable[[Mapping[str, Any]], edits.Edit]] = {
+# The tools that edit blocks, with the edit that a call makes.
+BLOCK_EDITS: Mapping[str, Callable[[Mapping[str, Any]], edits.Edit]] = {
     "core_memory_append": lambda args: edits.append(args["content"]),
     "core_memory_replace": lambda args: edits.replace_once(
         args["old_content"], args["new_content"]
@@ -81,7 +82,7 @@ def approval_lines(rec: Recollect, approval: Approval) -> Iterator[str]:
 
 def _block_diff(rec: Recollect, approval: Approval) -> str:
     """Return the difference that an edit of a block makes, '' if it is not one."""
-    edit_of = _EDITS.get(approval.tool)
+    edit_of = BLOCK_EDITS.get(approval.tool)
     label = approval.arguments.get("label")
     if edit_of is None or not isinstance(label, str):
         return ""

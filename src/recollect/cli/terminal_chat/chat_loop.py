@@ -97,14 +97,14 @@ def run_loop(open_chat: Callable[[], ChatHandler], *, first: ChatHandler | None 
         on_first_render=opening.start,
     )
     try:
-        while _is_handled(line, opening):
+        while _handle_next_message(line, opening):
             pass
     finally:
         if handler := opening.ready():
             handler.close()
 
 
-def _is_handled(line: LineInput, opening: OpeningChat) -> bool:
+def _handle_next_message(line: LineInput, opening: OpeningChat) -> bool:
     """Read and answer one message; return False to leave."""
     try:
         text = line.read()

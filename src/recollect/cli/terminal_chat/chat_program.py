@@ -9,7 +9,7 @@ from functools import partial
 from rich.console import Console
 
 from recollect.cli.output import print_text, safe
-from recollect.cli.terminal_chat.approval_prompt import ask_decision
+from recollect.cli.terminal_chat.approval_prompt import BLOCK_EDITS, ask_decision
 from recollect.cli.terminal_chat.chat_session import ChatSession, UndoStep, print_last_messages
 from recollect.cli.terminal_chat.memory_answer import NO_MODEL, answer_lines, find_answer
 from recollect.cli.terminal_chat.slash_commands import run_command
@@ -18,16 +18,6 @@ from recollect.cli.terminal_chat.turn_view import TurnView, cost_text
 from recollect.domain.agent_run import Approval, RunEnded, RunEvent, RunResult, ToolEnded
 from recollect.domain.block import Block
 from recollect.errors import RecollectError
-
-_EDITING_TOOLS = frozenset(
-    {
-        "core_memory_append",
-        "core_memory_replace",
-        "memory_replace",
-        "memory_insert",
-        "memory_rethink",
-    }
-)
 
 
 class ChatProgram:
@@ -127,7 +117,7 @@ class ChatProgram:
                 open_stream, cancel=lambda: session.rec.agents.cancel(conversation)
             ):
                 view.show(event)
-                edited = edited or (isinstance(event, ToolEnded) and event.tool in _EDITING_TOOLS)
+                edited = edited or (isinstance(event, ToolEnded) and event.tool in BLOCK_EDITS)
                 if isinstance(event, RunEnded):
                     result = event.result
         finally:

@@ -12,7 +12,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent_transfer import AgentImport
 from recollect.errors import AlreadyExists, InvalidInput, RecollectError
 from recollect.server.letta_v1.letta_agent_lookup import numbered_names, require_agent
-from recollect.server.letta_v1.letta_agent_record import with_record
+from recollect.server.letta_v1.letta_agent_metadata import with_letta_metadata
 from recollect.server.letta_v1.letta_call import LettaCall, LettaQuery, LettaRoute
 from recollect.server.letta_v1.letta_ids import letta_id
 from recollect.wire.file_transfer import UPLOADED_FILE
@@ -88,7 +88,9 @@ def _import(rec: LocalRecollect, content: bytes, letta_name: str | None) -> Agen
             error.args = (str(error).replace(str(path), UPLOADED_FILE),)
             raise
     agent = imported.agent
-    metadata = with_record(agent, agent.metadata, {}, model=agent.model, names=(name, letta_name))
+    metadata = with_letta_metadata(
+        agent, agent.metadata, {}, model=agent.model, names=(name, letta_name)
+    )
     return replace(imported, agent=rec.agents.update(agent, metadata=metadata))
 
 

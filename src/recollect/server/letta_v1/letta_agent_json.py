@@ -7,7 +7,7 @@ from typing import Any
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import LETTA
 from recollect.domain.block import Block
-from recollect.server.letta_v1.letta_agent_record import (
+from recollect.server.letta_v1.letta_agent_metadata import (
     own_metadata,
     record_of,
     shown_name,
@@ -122,9 +122,9 @@ def block_json(block: Block) -> dict[str, Any]:
 
 def block_tags(block: Block) -> list[str]:
     """Return the tags that a Letta client gave a block."""
-    carry = block.metadata.get(LETTA)
-    rest = carry.get("rest") if isinstance(carry, Mapping) else None
-    tags = rest.get("tags") if isinstance(rest, Mapping) else None
+    letta_metadata = block.metadata.get(LETTA)
+    unmapped_fields = letta_metadata.get("rest") if isinstance(letta_metadata, Mapping) else None
+    tags = unmapped_fields.get("tags") if isinstance(unmapped_fields, Mapping) else None
     return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
 
 
@@ -133,13 +133,16 @@ def block_metadata(
 ) -> dict[str, Any]:
     """Return the metadata of a block with what a client gave; None leaves that part as it was."""
     own = former if metadata is None else metadata
-    carry = former.get(LETTA)
-    carry = dict(carry) if isinstance(carry, Mapping) else {}
+    letta_metadata = former.get(LETTA)
+    letta_metadata = dict(letta_metadata) if isinstance(letta_metadata, Mapping) else {}
     if tags is not None:
-        rest = carry.get("rest")
-        carry["rest"] = {**(rest if isinstance(rest, Mapping) else {}), "tags": list(tags)}
+        unmapped_fields = letta_metadata.get("rest")
+        letta_metadata["rest"] = {
+            **(unmapped_fields if isinstance(unmapped_fields, Mapping) else {}),
+            "tags": list(tags),
+        }
     metadata_of_caller = {name: value for name, value in own.items() if name != LETTA}
-    return {**metadata_of_caller, LETTA: carry} if carry else metadata_of_caller
+    return {**metadata_of_caller, LETTA: letta_metadata} if letta_metadata else metadata_of_caller
 
 
 def memory_tool_json(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from recollect.domain.conversation import Conversation
 from recollect.errors import NotFound
 from recollect.runtime.toolset import DEFAULT_TOOLS
 from recollect.server.letta_v1.letta_agent_json import agent_state, memory_tool_json
-from recollect.server.letta_v1.letta_agent_record import ARCHIVE
+from recollect.server.letta_v1.letta_agent_metadata import ARCHIVE
 from recollect.server.letta_v1.letta_call import LettaCall
 
 DEFAULT_KEY = "letta"  # of the conversation that an agent has by itself; after a reset: letta-2, …
@@ -93,8 +93,8 @@ def default_conversation(rec: LocalRecollect, agent: Agent) -> Conversation:
 
 def reset_count(agent: Agent) -> int:
     """Return how often the messages of an agent were reset."""
-    carry = agent.metadata.get(LETTA)
-    count = carry.get(RESETS, 0) if isinstance(carry, dict) else 0
+    letta_metadata = agent.metadata.get(LETTA)
+    count = letta_metadata.get(RESETS, 0) if isinstance(letta_metadata, dict) else 0
     return count if isinstance(count, int) else 0
 
 

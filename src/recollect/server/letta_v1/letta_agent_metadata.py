@@ -58,8 +58,8 @@ def tags_of(agent: Agent) -> list[str]:
 
 def tool_records(agent: Agent) -> list[dict[str, Any]] | None:
     """Return the tools that an agent has, as Letta describes them; None if nobody chose them."""
-    rest = _mapping(agent.metadata, LETTA, "agent", "rest")
-    tool_ids = rest.get("tool_ids")
+    unmapped_fields = _mapping(agent.metadata, LETTA, "agent", "rest")
+    tool_ids = unmapped_fields.get("tool_ids")
     if not isinstance(tool_ids, list):
         return None
     tools = _mapping(agent.metadata, LETTA, "file").get("tools")
@@ -79,7 +79,7 @@ def own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name not in _HIDDEN}
 
 
-def with_record(
+def with_letta_metadata(
     agent: Agent | None,
     metadata: Mapping[str, Any],
     fields: Mapping[str, Any],
@@ -96,19 +96,24 @@ def with_record(
     once, as an agent of Letta does.
     """
     former = _mapping(agent.metadata, LETTA) if agent is not None else {}
-    rest = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
-    was = _mapping(former, "agent", "was")
+    unmapped_fields = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
+    original_values = _mapping(former, "agent", "was")
     file = {**_FILE, **_mapping(former, "file")}
-    rest = {**rest, **blank_variables(fields)[0]}
+    unmapped_fields = {**unmapped_fields, **blank_variables(fields)[0]}
     if tools is not None:
-        rest["tool_ids"] = [tool["id"] for tool in tools]
+        unmapped_fields["tool_ids"] = [tool["id"] for tool in tools]
         file = {**file, "tools": [blank_keys(tool) for tool in tools]}
     if names is not None:
-        was = {**was, "name": {"ours": names[0], "theirs": names[1]}}
-    carry = {**former, "agent": {"rest": rest, "was": was}, "file": file, "model": model}
+        original_values = {**original_values, "name": {"ours": names[0], "theirs": names[1]}}
+    letta_metadata = {
+        **former,
+        "agent": {"rest": unmapped_fields, "was": original_values},
+        "file": file,
+        "model": model,
+    }
     runtime = {EDITS_SHARED: True} if agent is None else agent.metadata.get(RUNTIME)
     settings = {RUNTIME: runtime} if runtime else {}
-    return {**own_metadata(metadata), **settings, LETTA: carry}
+    return {**own_metadata(metadata), **settings, LETTA: letta_metadata}
 
 
 def _mapping(value: Any, *names: str) -> dict[str, Any]:

@@ -24,12 +24,12 @@ from recollect.server.letta_v1.letta_agent_lookup import (
     show_agent,
     show_agents,
 )
-from recollect.server.letta_v1.letta_agent_record import (
+from recollect.server.letta_v1.letta_agent_metadata import (
     record_of,
     shown_name,
     tags_of,
     tool_records,
-    with_record,
+    with_letta_metadata,
 )
 from recollect.server.letta_v1.letta_block_changes import (
     NewBlock,
@@ -121,7 +121,7 @@ def update_agent(call: LettaCall) -> Any:
         tools = _chosen_tools(call.rec, body.tools, body.tool_ids, tool_records(agent) or ())
     metadata = agent.metadata if body.metadata is None else body.metadata
     changes: dict[str, Any] = {
-        "metadata": with_record(agent, metadata, fields, model=model, tools=tools)
+        "metadata": with_letta_metadata(agent, metadata, fields, model=model, tools=tools)
     }
     texts = {"name": body.name, "description": body.description, "system_prompt": body.system}
     changes |= {name: value for name, value in texts.items() if value is not None}
@@ -147,9 +147,9 @@ def reset_messages(call: LettaCall) -> Any:
     talk = find_default_conversation(call.rec, agent)
     if talk is not None:
         call.rec.conversations.end(talk)
-        carry = with_record(agent, agent.metadata, {}, model=agent.model)[LETTA]
-        carry[RESETS] = reset_count(agent) + 1
-        metadata = {**agent.metadata, LETTA: carry}
+        letta_metadata = with_letta_metadata(agent, agent.metadata, {}, model=agent.model)[LETTA]
+        letta_metadata[RESETS] = reset_count(agent) + 1
+        metadata = {**agent.metadata, LETTA: letta_metadata}
         agent = call.rec.agents.update(agent, metadata=metadata)
         default_conversation(call.rec, agent)
     return show_agent(call.rec, agent)
@@ -165,7 +165,7 @@ def _create(rec: LocalRecollect, body: NewAgent, tools: Sequence[Mapping[str, An
     letta_name = body.name or f"agent-{secrets.token_hex(4)}"
     for name in numbered_names(letta_name):
         names = None if name == letta_name else (name, letta_name)
-        metadata = with_record(
+        metadata = with_letta_metadata(
             None, body.metadata or {}, fields, model=model, tools=tools, names=names
         )
         try:

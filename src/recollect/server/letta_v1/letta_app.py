@@ -26,7 +26,7 @@ from recollect.server.letta_v1 import (
     letta_messages,
     letta_models,
     letta_passages,
-    letta_unserved,
+    letta_unsupported_routes,
 )
 from recollect.server.letta_v1.letta_call import LettaCall, LettaRoute
 from recollect.server.letta_v1.letta_form import form_parts
@@ -35,7 +35,7 @@ from recollect.wire import path_segment
 from recollect.wire import problem as problems
 
 PREFIX = "/v1"
-RETRIED_IN_VAIN = (409, 501)  # the client tries again unless it is told not to
+NO_RETRY_STATUSES = (409, 501)  # the client tries again unless it is told not to
 SERVED: tuple[LettaRoute, ...] = (
     *letta_catalog.ROUTES,
     *letta_agent_files.ROUTES,
@@ -52,7 +52,7 @@ SERVED: tuple[LettaRoute, ...] = (
 @cache
 def letta_mount() -> Mount:
     """Return the routes of Letta's interface, for the store in `app.state.served`."""
-    return Mount(PREFIX, app=_WithoutSlash((*SERVED, *letta_unserved.ROUTES)))
+    return Mount(PREFIX, app=_WithoutSlash((*SERVED, *letta_unsupported_routes.ROUTES)))
 
 
 class _WithoutSlash:
@@ -85,7 +85,7 @@ def _carry_out(route: LettaRoute, call: LettaCall) -> Response:
     except TooLarge as error:
         raise InvalidInput(str(error)) from None  # Letta answers 422, not 413
     except RecollectError as error:
-        if error.status not in RETRIED_IN_VAIN:
+        if error.status not in NO_RETRY_STATUSES:
             raise
         body = problems.problem_json(problems.problem_from_error(error))
         headers = {"x-should-retry": "false"}

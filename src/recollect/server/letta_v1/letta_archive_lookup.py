@@ -10,7 +10,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.agent import Agent
 from recollect.domain.agent_transfer import LETTA, SHARED_ARCHIVES
 from recollect.errors import NotFound
-from recollect.server.letta_v1.letta_agent_record import ARCHIVE, with_record
+from recollect.server.letta_v1.letta_agent_metadata import ARCHIVE, with_letta_metadata
 
 
 def find_archive(rec: LocalRecollect, archive_id: str) -> Agent:
@@ -31,13 +31,13 @@ def all_archives(rec: LocalRecollect) -> list[Agent]:
 
 def attached_ids(agent: Agent) -> list[str]:
     """Return the ids of the archives that are attached to an agent."""
-    carry = agent.metadata.get(LETTA)
-    ids = carry.get(SHARED_ARCHIVES) if isinstance(carry, dict) else None
+    letta_metadata = agent.metadata.get(LETTA)
+    ids = letta_metadata.get(SHARED_ARCHIVES) if isinstance(letta_metadata, dict) else None
     return [archive_id for archive_id in ids if isinstance(archive_id, str)] if ids else []
 
 
 def set_attached(rec: LocalRecollect, agent: Agent, archive_ids: list[str]) -> None:
     """Set which archives an agent can search besides its own."""
-    carry = with_record(agent, agent.metadata, {}, model=agent.model)[LETTA]
-    carry[SHARED_ARCHIVES] = archive_ids
-    rec.agents.update(agent, metadata={**agent.metadata, LETTA: carry})
+    letta_metadata = with_letta_metadata(agent, agent.metadata, {}, model=agent.model)[LETTA]
+    letta_metadata[SHARED_ARCHIVES] = archive_ids
+    rec.agents.update(agent, metadata={**agent.metadata, LETTA: letta_metadata})

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from recollect.domain.agent import Agent
 from recollect.errors import AlreadyExists, InvalidInput
 from recollect.server.letta_v1.letta_agent_lookup import find_agent, numbered_names, require_agent
-from recollect.server.letta_v1.letta_agent_record import ARCHIVE, shown_name
+from recollect.server.letta_v1.letta_agent_metadata import ARCHIVE, shown_name
 from recollect.server.letta_v1.letta_archive_lookup import (
     all_archives,
     attached_ids,

@@ -11,7 +11,7 @@ from recollect.server.letta_v1.letta_agent_lookup import (
     find_default_conversation,
     require_agent,
 )
-from recollect.server.letta_v1.letta_agent_record import tags_of
+from recollect.server.letta_v1.letta_agent_metadata import tags_of
 from recollect.server.letta_v1.letta_call import LettaCall, LettaRoute
 from recollect.server.letta_v1.letta_message_json import flat_messages
 from recollect.server.letta_v1.letta_paging import PageQuery, page_of

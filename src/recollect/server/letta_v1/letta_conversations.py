@@ -26,7 +26,7 @@ from recollect.server.letta_v1.letta_conversation_json import (
 )
 from recollect.server.letta_v1.letta_ids import DEFAULT_CONVERSATION, letta_id, our_id
 from recollect.server.letta_v1.letta_message_json import flat_messages
-from recollect.server.letta_v1.letta_messages import MessageQuery, cancelled_run, messages_of
+from recollect.server.letta_v1.letta_messages import MessageQuery, messages_of, stop_run
 from recollect.server.letta_v1.letta_paging import PageQuery, page_of
 from recollect.server.letta_v1.letta_turns import MessagesBody, respond_to_messages
 
@@ -181,7 +181,7 @@ def recompile_agent(call: LettaCall) -> Any:
 
 def cancel_run(call: LettaCall) -> Any:
     """Stop the open run of a conversation."""
-    return cancelled_run(call.rec, _conversation(call))
+    return stop_run(call.rec, _conversation(call))
 
 
 def _conversation(call: LettaCall) -> Conversation:

@@ -95,10 +95,10 @@ def cancel_run(call: LettaCall) -> Any:
     """Stop the open run of the conversation that an agent has by itself."""
     agent = require_agent(call)
     talk = find_default_conversation(call.rec, agent)
-    return {} if talk is None else cancelled_run(call.rec, talk)
+    return {} if talk is None else stop_run(call.rec, talk)
 
 
-def cancelled_run(rec: LocalRecollect, talk: Conversation) -> dict[str, str]:
+def stop_run(rec: LocalRecollect, talk: Conversation) -> dict[str, str]:
     """Stop the open run of a conversation; return its id and what became of it."""
     run = rec.agents.cancel(talk)
     return {} if run is None else {letta_id("run", run.id): "cancelled"}

@@ -9,7 +9,7 @@ from recollect.server.letta_v1.letta_agent_lookup import (
     memory_tools,
     require_agent,
 )
-from recollect.server.letta_v1.letta_agent_record import tool_records
+from recollect.server.letta_v1.letta_agent_metadata import tool_records
 from recollect.server.letta_v1.letta_call import LettaCall, LettaRoute, Texts
 from recollect.server.letta_v1.letta_paging import PageQuery, page_of
 from recollect.text.model_windows import model_window

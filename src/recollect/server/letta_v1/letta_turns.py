@@ -26,7 +26,7 @@ from recollect.server.letta_v1.letta_message_json import (
     approval_request,
     letta_messages,
 )
-from recollect.server.letta_v1.letta_unserved import NotServed
+from recollect.server.letta_v1.letta_unsupported_routes import LettaRouteUnsupported
 from recollect.text.message_text import parts_text
 from recollect.wire.requests.runs import MAX_STEPS
 
@@ -127,7 +127,9 @@ def _no_events() -> Iterator[agent_run.RunEvent]:
 def _draft(message: SentMessage) -> dict[str, Any]:
     """Return a message of a client as the arguments of `append`."""
     if "tool" in (message.type, message.role):
-        raise NotServed("tools that run in the client are not served; register them with Recollect")
+        raise LettaRouteUnsupported(
+            "tools that run in the client are not served; register them with Recollect"
+        )
     draft = {
         "role": message.role or "user",
         "content": message.content,

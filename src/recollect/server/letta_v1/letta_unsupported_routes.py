@@ -6,7 +6,7 @@ from recollect.errors import RecollectError
 from recollect.server.letta_v1.letta_call import LettaCall, LettaRoute
 
 
-class NotServed(RecollectError):
+class LettaRouteUnsupported(RecollectError):
     """A part of Letta's interface that this server does not have."""
 
     status = 501
@@ -43,7 +43,7 @@ _REASONS = {
 
 def _refuse(reason: str) -> Any:
     def answer(call: LettaCall) -> Any:
-        raise NotServed(reason)
+        raise LettaRouteUnsupported(reason)
 
     return answer
 
