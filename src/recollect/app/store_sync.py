@@ -162,7 +162,7 @@ class StoreSync:
         forgotten += self._forget(receiver.received.to_forget)
         forgotten += self._carry_out_deletions()
         if former is not None:
-            self._store.write(lambda tables: SyncState(tables.connection.db).mark_everything())
+            self._store.write(lambda tables: SyncState(tables.connection.db).reset_sent_and_read())
         publisher.publish()
         if former is not None:
             folder.remove_device(former)  # everything of it is in the new one
@@ -246,7 +246,7 @@ class StoreSync:
 def _set_up(tables: SqliteTables, device: Device) -> None:
     state = SyncState(tables.connection.db)
     state.set_device(device)
-    state.mark_everything()
+    state.reset_sent_and_read()
 
 
 @contextmanager

@@ -161,7 +161,7 @@ def write_private(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        sync_folder(path.parent)
+        fsync_folder(path.parent)
     except OSError as error:
         raise StoreUnavailable(f"cannot write {path}: {error.strerror or error}") from error
     finally:
@@ -169,7 +169,7 @@ def write_private(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Write the names in *folder* to disk, if the operating system can."""
     if os.name != "posix":
         return

@@ -20,7 +20,7 @@ from pathlib import Path
 import apsw
 
 from recollect.errors import StoreBusy, StoreDamaged
-from recollect.store.key_places import sync_folder
+from recollect.store.key_places import fsync_folder
 from recollect.store.sqlite.connection import translate_errors
 from recollect.store.sqlite.encryption import apply_key, copy_database, is_encrypted
 from recollect.store.sqlite.partial_file import partial_file
@@ -71,7 +71,7 @@ def replace_store(
                 write(db, partial)
                 if os.name != "posix":
                     db.close()  # an open file cannot be replaced there
-            sync_folder(path.parent)
+            fsync_folder(path.parent)
             if old_file is not None and is_encrypted(path):
                 overwrite_file(old_file)
         finally:

@@ -97,7 +97,9 @@ class RevisionApplier:
             return RevisionOutcome.WAITING
         if rows is None:
             # What belongs to this record must not wait for it.
-            self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+            self._store_revision(
+                revision, join(stored.vector if stored else {}, revision.vector), stored
+            )
             return RevisionOutcome.LEFT_OUT
         is_adjusted = rows != revision.rows
         present = self._rows.read(kind, record_id)
@@ -106,7 +108,7 @@ class RevisionApplier:
             if other_id is not None and kind == "repos":
                 rows = self._collisions.with_repo_name(rows, other_id)
             if other_id is not None and _has_no_own_name(kind, rows, revision.rows):
-                return self._unite(replace(revision, rows=rows), other_id)
+                return self._merge_duplicate_record(replace(revision, rows=rows), other_id)
         is_changed = self._state.is_changed(kind, record_id)
         is_newer = stored is None or includes(revision.vector, stored.vector)
         if present is None:
@@ -114,7 +116,7 @@ class RevisionApplier:
             self._write(replace(revision, rows=rows), stored, is_unsent=not takes_over)
         elif _same(present, rows):
             vector = join(stored.vector if stored else {}, revision.vector)
-            self._note(revision, vector, stored)
+            self._store_revision(revision, vector, stored)
             self._state.clear_change(kind, record_id)
             return RevisionOutcome.UNCHANGED
         elif is_newer and not is_changed and stored is not None:
@@ -147,17 +149,17 @@ class RevisionApplier:
         kind, record_id = revision.kind, revision.id
         vector = join(stored.vector if stored else {}, revision.vector)
         if not self._rows.exists(kind, record_id):
-            self._note(revision, vector, stored)
+            self._store_revision(revision, vector, stored)
             self._state.clear_change(kind, record_id)
             return RevisionOutcome.UNCHANGED
         is_newer = stored is not None and includes(revision.vector, stored.vector)
         if is_newer and not self._state.is_changed(kind, record_id):
             self._delete(kind, record_id)
-            self._note(revision, vector, stored)
+            self._store_revision(revision, vector, stored)
             self._state.clear_change(kind, record_id)
             self.received[kind] += 1
             return RevisionOutcome.CHANGED
-        self._note(revision, vector, stored)  # changed here meanwhile: it stays
+        self._store_revision(revision, vector, stored)  # changed here meanwhile: it stays
         self._state.mark_unsent(kind, record_id)
         return RevisionOutcome.UNCHANGED
 
@@ -209,13 +211,15 @@ class RevisionApplier:
                 self._references.check_quotes(record_id)
             if kind == "memories":
                 self._collisions.link_rivals()
-        self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+        self._store_revision(
+            revision, join(stored.vector if stored else {}, revision.vector), stored
+        )
         if is_unsent:
             self._state.mark_unsent(kind, record_id)
         else:
             self._state.clear_change(kind, record_id)
 
-    def _note(
+    def _store_revision(
         self, revision: Revision, vector: VersionVector, stored: KnownRevision | None
     ) -> None:
         clock = max(revision.clock, stored.clock if stored else 0)
@@ -241,7 +245,7 @@ class RevisionApplier:
         record_id = " ".join(aliases.get(part, part) for part in revision.id.split(" "))
         return replace(revision, id=record_id, rows=rows)
 
-    def _unite(self, revision: Revision, other_id: str) -> RevisionOutcome:
+    def _merge_duplicate_record(self, revision: Revision, other_id: str) -> RevisionOutcome:
         """Give the record of another device and the same one here the smaller of their ids."""
         kind = revision.kind
         main_id, alias = sorted((revision.id, other_id))
@@ -256,7 +260,9 @@ class RevisionApplier:
         assert revision.rows is not None
         if _same(present, revision.rows):
             stored = self._state.revision(kind, main_id)
-            self._note(revision, join(stored.vector if stored else {}, revision.vector), stored)
+            self._store_revision(
+                revision, join(stored.vector if stored else {}, revision.vector), stored
+            )
         else:
             self._merge(revision, present, self._state.revision(kind, main_id))
         self.received[kind] += 1

@@ -69,14 +69,14 @@ def _merge_memories(later: Rows, earlier: Rows) -> Rows:
         merged |= {name: other[name] for name in ("status", "confidence")}
     for name in ("confirmed_at", "updated_at"):
         merged[name] = max(row[name], other[name])
-    changes = _unite(later["memory_changes"], earlier["memory_changes"], _merge_change)
+    changes = _union_by_key(later["memory_changes"], earlier["memory_changes"], _merge_change)
     if decision.outcome is MergeOutcome.UNDECIDED:
         changes.append(_return_to_inbox(row, changes, decision.reason))
         merged["status"] = Status.INBOX.value
     return {
         "memories": [merged],
-        "evidence": _unite(later["evidence"], earlier["evidence"]),
-        "memory_tags": _unite(later["memory_tags"], earlier["memory_tags"], key="tag"),
+        "evidence": _union_by_key(later["evidence"], earlier["evidence"]),
+        "memory_tags": _union_by_key(later["memory_tags"], earlier["memory_tags"], key="tag"),
         "memory_changes": sorted(changes, key=lambda change: change["id"]),
     }
 
@@ -126,10 +126,10 @@ def _merge_blocks(later: Rows, earlier: Rows) -> Rows:
             "unconfirmed_author": last["unconfirmed_author"],
         }
     block["updated_at"] = max(block["updated_at"], earlier["blocks"][0]["updated_at"])
-    proposals = _unite(later["block_proposals"], earlier["block_proposals"], _merge_proposal)
+    proposals = _union_by_key(later["block_proposals"], earlier["block_proposals"], _merge_proposal)
     if decision.outcome is MergeOutcome.UNDECIDED:
         proposal = _proposal(block, decision.proposed)
-        proposals = _unite(proposals, [proposal], _merge_proposal)
+        proposals = _union_by_key(proposals, [proposal], _merge_proposal)
     return {"blocks": [block], "block_history": history, "block_proposals": proposals}
 
 
@@ -222,7 +222,7 @@ def _keep_first(row: Row, _: Row) -> Row:
     return row
 
 
-def _unite(
+def _union_by_key(
     rows: Sequence[Row],
     others: Sequence[Row],
     merge: Callable[[Row, Row], Row] = _keep_first,

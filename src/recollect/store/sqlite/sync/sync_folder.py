@@ -22,7 +22,7 @@ from typing import Any
 
 from recollect.errors import ImportRefused, InvalidInput, RecollectError, StoreUnavailable
 from recollect.lazy_dataclass import dataclass
-from recollect.store.key_places import KeyPlaces, sync_folder, write_private
+from recollect.store.key_places import KeyPlaces, fsync_folder, write_private
 from recollect.store.sqlite.encrypted_file import is_encrypted_file, read_encrypted, write_encrypted
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.replace_file import overwrite_file
@@ -100,7 +100,7 @@ class SharedFolder:
                 packed.write(line)
                 count += 1
             packed.write(_line({"end": count, "sha256": digest.hexdigest()}))
-        sync_folder(folder)
+        fsync_folder(folder)
         return FolderFile(head.device, head.number, path).sha256()
 
     def read(self, file: FolderFile) -> Iterator[bytes]:
@@ -138,7 +138,7 @@ class SharedFolder:
             finally:
                 os.close(descriptor)
             file.path.unlink(missing_ok=True)
-            sync_folder(file.path.parent)
+            fsync_folder(file.path.parent)
 
     def remove_device(self, device: str) -> None:
         """Delete the folder of a device."""

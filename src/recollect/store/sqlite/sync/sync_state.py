@@ -109,7 +109,7 @@ class SyncState:
         sql = "SELECT problem FROM sync_problems ORDER BY position"
         return [str(problem) for (problem,) in self._db.execute(sql)]
 
-    def mark_everything(self) -> None:
+    def reset_sent_and_read(self) -> None:
         """Mark every record as unsent, and forget which files were read and written."""
         for table in ("sync_files", "sync_contents"):
             self._db.execute(f"DELETE FROM {table}")
