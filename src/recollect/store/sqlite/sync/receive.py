@@ -8,7 +8,7 @@ of it has arrived.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import field
 from itertools import chain
 
@@ -103,7 +103,7 @@ class Receiver:
                 head = parse_head(next(lines, b""), file, self._store.schema_version())
                 self._check_chain(file, head.previous)
                 revisions = (parse_revision(line, file) for line in lines)
-                fitting = (one for one in revisions if (one.kind, one.id) not in refused)
+                fitting = _without(revisions, refused)
                 try:
                     missing = self._apply(_leading(fitting) if only_first else fitting)
                     break
@@ -193,6 +193,14 @@ def _describe_refused(file: FolderFile, refused: list[str]) -> str:
         "stored. Use the same version of Recollect on both devices; if that does not help, change "
         "or forget the record on a device that has it, and sync both"
     )
+
+
+def _without(
+    revisions: Iterator[Revision], refused: Container[tuple[str, str]]
+) -> Iterator[Revision]:
+    for revision in revisions:
+        if (revision.kind, revision.id) not in refused:
+            yield revision
 
 
 def _leading(revisions: Iterator[Revision]) -> Iterator[Revision]:
