@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from recollect.store.sqlite.sync.sync_folder import MANIFEST, SharedFolder, key_
 from store_bytes import files_with_word
 from synced_devices import SyncedDevice, make_device
 
-pytestmark = pytest.mark.fuzz
 STEPS = st.lists(
     st.tuples(st.integers(0, 22), st.integers(0, 2), st.integers(0, 1_000)),
     min_size=5,
@@ -289,6 +289,7 @@ def check(world: SyncedWorld) -> None:
             assert not files_with_word(device.rec.path, word)
 
 
+@pytest.mark.fuzz
 @settings(
     max_examples=15,
     deadline=None,
@@ -299,3 +300,11 @@ def check(world: SyncedWorld) -> None:
 @given(STEPS)
 def test_three_devices_end_with_the_same_rows(steps: list[tuple[int, int, int]]) -> None:
     run_scene(steps)
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_three_devices_end_with_the_same_rows_in_a_chosen_scene(seed: int) -> None:
+    chance = Random(seed)
+    run_scene(
+        [(chance.randrange(23), chance.randrange(3), chance.randrange(1_000)) for _ in range(40)]
+    )
