@@ -181,7 +181,7 @@ class WordIndex(Repository):
         if not every_term or not partitions:
             return [[] for _ in queries]
         spellings = {text: self._tokenizer.spellings(text[:MAX_QUERY_CHARS]) for text in terms}
-        aliases = self._tokenizer.aliases
+        aliases = self._tokenizer.aliases()
         also = list(dict.fromkeys(alias for term in every_term for alias in aliases.get(term, ())))
         other_spellings = [alias for alias in also if alias not in every_term]
         counts = self._find_terms([*every_term, *other_spellings], list(partitions.values()))
