@@ -20,7 +20,7 @@ pytestmark = pytest.mark.door
 pytest.importorskip("termios", reason="a terminal needs POSIX")
 
 CTRL_C, CTRL_D, ENTER, ALT_ENTER, UP = "\x03", "\x04", "\r", "\x1b\r", "\x1b[A"
-READY = "/help"  # the end of the toolbar once the store is open
+READY = "· /help"  # of the toolbar, which is drawn when the prompt reads keys
 Chat = Callable[..., InteractiveTerminal]
 
 

@@ -116,3 +116,36 @@ def test_a_store_that_is_opened_during_the_commits_of_another_process_is_not_cal
             writer.kill()
 
     assert set(reports) == {None}
+
+
+OPENERS = """
+import os, sys, time
+from pathlib import Path
+from recollect.clock import SystemClock
+from recollect.store.sqlite.store import SqliteStore
+
+failed = 0
+for round in range(20):
+    starts_at, pids = time.time() + 0.05, []
+    for _ in range(8):
+        pid = os.fork()
+        if pid == 0:
+            while time.time() < starts_at:
+                pass
+            try:
+                SqliteStore(Path(sys.argv[1], f"{round}.db"), SystemClock()).close()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        pids.append(pid)
+    failed += sum(os.waitpid(pid, 0)[1] != 0 for pid in pids)
+print(failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_eight_processes_that_make_one_store_at_the_same_moment_all_open_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPENERS, str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert run.stdout == "0\n", run.stderr

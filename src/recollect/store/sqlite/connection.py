@@ -65,7 +65,7 @@ def connect(
         db.execute(f"PRAGMA cache_size = -{cache_kib}")
         db.execute("PRAGMA secure_delete = ON")
         if not read_only:
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_write_ahead_log(db)
             db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         return db
 
@@ -92,6 +92,21 @@ def open_database(path: Path, keys: KeyPlaces) -> tuple[apsw.Connection, StoreKe
                 raise
         if db is not None:
             db.close()
+
+
+def _use_write_ahead_log(db: apsw.Connection) -> None:
+    """Switch a new file to a write-ahead log; another process may be doing so at the moment."""
+    give_up_at = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            # SQLite does not wait here if both would wait for each other.
+            if time.monotonic() >= give_up_at:
+                raise
+            time.sleep(LOCK_POLL_S)
+        else:
+            return
 
 
 def _file_identity(path: Path) -> int | None:
