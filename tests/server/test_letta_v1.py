@@ -38,8 +38,9 @@ def url(rec: LocalRecollect) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def client(url: str) -> Letta:
-    return Letta(base_url=url)
+def client(url: str) -> Iterator[Letta]:
+    with Letta(base_url=url) as client:
+        yield client
 
 
 @pytest.fixture
