@@ -42,6 +42,10 @@ def test_an_expression_of_tiers_only_chooses_no_test_without_one() -> None:
         ("pytestmark = pytest.mark.door\n", "", True),
         ("@pytest.mark.fuzz\ndef test_one(): ...\n", DEFAULT, True),
         ("@pytest.mark.fuzz\ndef test_one(): ...\n", "fuzz", True),
+        ("def test_one(\n    path: Path, store: Store\n): ...\n", "postgres", True),
+        ("def test_one(\n    path: Path, store: Store\n): ...\n", "door", False),
+        ("def fill(keep: Keep): ...\n", DEFAULT, True),
+        ("pytestmark = pytest.mark.kill\ndef test_one(store: Store): ...\n", DEFAULT, False),
     ],
 )
 def test_a_file_is_imported_if_it_can_hold_a_chosen_test(

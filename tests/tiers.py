@@ -18,7 +18,7 @@ _REFUSED = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spa
 _MARK = re.compile(
     r"^(pytestmark = .*)?.*?pytest\.mark\.(door|kill|fuzz|vendor|postgres)\b", re.MULTILINE
 )
-_USES_STORE = re.compile(r"^def test_.*\(.*?\b(store|open_store|keep): ", re.MULTILINE | re.DOTALL)
+_USES_STORE = re.compile(r"^def \w+\([^)]*\b(store|open_store|other_store|keep): ", re.MULTILINE)
 _running: list[str] = []  # the test without a tier that runs now, if one does
 
 
@@ -29,14 +29,14 @@ def can_hold(path: Path, expression: str) -> bool:
     whole = {tier for head, tier in marks if head}
     if not expression or any(not head for head, _ in marks):
         return True  # everything is chosen, or some tests have a mark of their own
-    runs_in_both = _USES_STORE.search(text) or path.parent.name == "acceptance"
-    if runs_in_both and "postgres" in expression:
-        return True  # a fixture runs the test in PostgreSQL too
-
-    def is_marked(name: str, /, **_: object) -> bool:
-        return name in whole
-
-    return Expression.compile(expression).evaluate(is_marked)
+    chosen = Expression.compile(expression)
+    if chosen.evaluate(lambda name, /, **_: name in whole):
+        return True
+    # A fixture runs such a test in PostgreSQL too.
+    runs_in_both = path.parent.name == "acceptance" or _USES_STORE.search(text) is not None
+    return runs_in_both and chosen.evaluate(
+        lambda name, /, **_: name in whole or name == "postgres"
+    )
 
 
 def chooses_untiered(expression: str) -> bool:
