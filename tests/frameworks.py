@@ -15,6 +15,8 @@ FRAMEWORKS = {
     "test_google_adk.py": "google.adk",
     "test_langchain.py": "langchain_core",
     "test_langgraph.py": "langgraph",
+    "test_learning_gemini.py": "google.genai",
+    "test_learning_ollama.py": "ollama",
     "test_llama_index.py": "llama_index.core",
     "test_openai_agents.py": "agents",
     "test_pydantic_ai.py": "pydantic_ai",

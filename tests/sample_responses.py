@@ -92,3 +92,21 @@ def messages_response(*content: Json) -> Json:
         "stop_sequence": None,
         "usage": {"input_tokens": 5, "output_tokens": 9},
     }
+
+
+def ollama_response(message: Json) -> Json:
+    """Return a response of Ollama's own chat API."""
+    told = {"role": "assistant", "content": "", **message}
+    return {"model": "llama3", "message": told, "done": True, "done_reason": "stop"}
+
+
+def gemini_call(call_id: str) -> Json:
+    """Return the part of a function call of Gemini."""
+    return {"functionCall": {"id": call_id, "name": "look", "args": {"at": "Łódź"}}}
+
+
+def gemini_response(*parts: Json) -> Json:
+    """Return a response of Gemini's `generateContent`."""
+    content = {"role": "model", "parts": list(parts)}
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    return {"candidates": [candidate], "modelVersion": "gemini-3-pro"}

@@ -123,3 +123,35 @@ def _event(name: str, data: Json) -> SseEvent:
 
 def _split(text: str | None, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)] if text else []
+
+
+def ollama_stream(answer: Json, *, size: int = 3) -> list[SseEvent]:
+    """Return the lines of a response of Ollama, its text cut into pieces of *size*."""
+    message = answer["message"]
+    texts: list[Json] = [{"content": piece} for piece in _split(message["content"], size)]
+    calls: list[Json] = [{"tool_calls": [call]} for call in message.get("tool_calls", [])]
+    start = {"model": answer["model"], "done": False}
+    pieces = [{**start, "message": {"role": "assistant", **piece}} for piece in (*texts, *calls)]
+    end = {**answer, "message": {"role": "assistant", "content": ""}}
+    return [SseEvent("", chunk) for chunk in (*pieces, end)]
+
+
+def gemini_stream(answer: Json, *, size: int = 3) -> list[SseEvent]:
+    """Return the chunks of a response of Gemini, its text cut into pieces of *size*."""
+    [candidate] = answer["candidates"]
+    parts: list[Json] = []
+    for part in candidate["content"]["parts"]:
+        parts += (
+            [{"text": piece} for piece in _split(part["text"], size)] if "text" in part else [part]
+        )
+    chunks: list[Json] = [
+        {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]}
+        for part in parts
+    ]
+    end = {**answer, "candidates": [{"finishReason": candidate["finishReason"], "index": 0}]}
+    return [SseEvent("", chunk) for chunk in (*chunks, end)]
+
+
+def as_json_lines(events: list[SseEvent]) -> bytes:
+    """Return *events* as the bytes of a stream of JSON lines."""
+    return b"".join(json.dumps(event.data).encode() + b"\n" for event in events)

@@ -86,9 +86,8 @@ def test_a_thread_is_told_on_its_first_turn_and_goes_on(
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/v1beta/models/gemini-3-pro:generateContent", "Gemini"),
-        ("/v1beta/models/gemini-3-pro:streamGenerateContent", "Gemini"),
-        ("/api/chat", "Ollama's own API"),
+        ("/v1beta/interactions", "Gemini's interactions"),
+        ("/api/generate", "Ollama's generate"),
         ("/v2/chat", "Cohere"),
         ("/model/anthropic.claude/invoke", "Bedrock"),
     ],
@@ -113,6 +112,6 @@ def test_a_block_with_a_recorded_call_names_nothing(
     with caplog.at_level(logging.WARNING, "recollect"), learning(agent="anna", memory=rec):
         client.messages.create(model="claude-sonnet-5-5", max_tokens=50, messages=QUESTION)
         with httpx2.Client(transport=transport) as http:
-            http.post("http://model.example/api/chat", json={})
+            http.post("http://model.example/api/generate", json={})
 
     assert caplog.messages == []

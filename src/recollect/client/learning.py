@@ -1,5 +1,5 @@
 """
-`with learning(agent="…")`: calls to OpenAI and Anthropic inside the block use an agent's memory.
+`with learning(agent="…")`: calls of model clients inside the block use an agent's memory.
 
 The object is a sync and async context manager and a decorator. Each entry opens a session: one
 conversation of the agent, which ends with the block. Blocks can be nested (the innermost agent

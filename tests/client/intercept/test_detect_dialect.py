@@ -1,9 +1,10 @@
 """The dialect of a request is detected from its path, headers and body."""
 
-from recollect.client.intercept.detect_dialect import detect_dialect
+from recollect.client.intercept.detect_dialect import detect_dialect, may_call_model
 from tables import each_row
 
 TALK = {"model": "m", "messages": []}
+CONTENTS: dict[str, object] = {"contents": []}
 VERSION = {"Anthropic-Version": "2023-06-01"}
 
 
@@ -34,6 +35,17 @@ VERSION = {"Anthropic-Version": "2023-06-01"}
         ("/v1/threads/t/messages", {}, {"role": "user", "content": "hello"}, None),
         ("/v1/messages/count_tokens", VERSION, TALK, None),
         ("/v1/messages/batches", VERSION, {"requests": []}, None),
+        ("/api/chat", {}, TALK, "ollama-chat"),
+        ("/ollama/api/chat/", {}, TALK, "ollama-chat"),
+        ("/api/chat", {}, {"messages": []}, None),
+        ("/api/generate", {}, {"model": "m", "prompt": "hello"}, None),
+        ("/v1beta/models/gemini-3-pro:generateContent", {}, CONTENTS, "gemini"),
+        ("/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse", {}, CONTENTS, "gemini"),
+        ("/v1/publishers/google/models/gemini-3-pro:generateContent", {}, CONTENTS, "gemini"),
+        ("/v1beta/models/gemma-3-27b-it:generateContent", {}, CONTENTS, "gemma"),
+        ("/v1beta/models/gemini-3-pro:generateContent", {}, {"contents": "hello"}, None),
+        ("/v1beta/models/gemini-3-pro:countTokens", {}, CONTENTS, None),
+        ("/v1beta/models/gemini-3-pro:batchGenerateContent", {}, CONTENTS, None),
         ("", {}, TALK, None),
     ],
 )
@@ -43,6 +55,7 @@ def test_a_request_is_known_by_path_headers_and_body(
     found = detect_dialect(path, headers, body)
 
     assert (found.name if found else None) == name
+    assert found is None or may_call_model(path.partition("?")[0])
 
 
 @each_row("body", [None, [], "text", 7])

@@ -13,23 +13,34 @@ import recollect
 from recollect.client.intercept.anthropic_messages import MESSAGES
 from recollect.client.intercept.detect_dialect import detect_dialect
 from recollect.client.intercept.dialect import Dialect
+from recollect.client.intercept.gemini import GEMINI, GEMMA
+from recollect.client.intercept.ollama_chat import OLLAMA
 from recollect.client.intercept.openai_chat import CHAT
 from recollect.client.intercept.openai_responses import RESPONSES
-from recollect.client.intercept.sse import SseEvent, parse_events
+from recollect.client.intercept.sse import SseEvent, parse_events, parse_json_lines
 from sample_responses import (
     chat_call,
     chat_response,
     function_call,
+    gemini_call,
+    gemini_response,
     messages_response,
+    ollama_response,
     output_message,
     responses_response,
     tool_use,
 )
-from sample_streams import chat_stream, messages_stream, responses_stream
+from sample_streams import (
+    chat_stream,
+    gemini_stream,
+    messages_stream,
+    ollama_stream,
+    responses_stream,
+)
 
 pytestmark = pytest.mark.fuzz
 
-DIALECTS = [CHAT, RESPONSES, MESSAGES]
+DIALECTS = [CHAT, RESPONSES, MESSAGES, OLLAMA, GEMINI, GEMMA]
 STREAMS = {
     "openai-chat": chat_stream(
         chat_response({"content": "In Łódź.", "tool_calls": [chat_call("c1"), chat_call("c2")]})
@@ -40,6 +51,11 @@ STREAMS = {
     "anthropic-messages": messages_stream(
         messages_response({"type": "text", "text": "In Łódź."}, tool_use("t1", at="Łódź"))
     ),
+    "ollama-chat": ollama_stream(
+        ollama_response({"content": "In Łódź.", "tool_calls": [chat_call("c1")]})
+    ),
+    "gemini": gemini_stream(gemini_response({"text": "In Łódź."}, gemini_call("c1"))),
+    "gemma": gemini_stream(gemini_response({"text": "In Łódź."}, gemini_call("c1"))),
 }
 REQUESTS: list[Any] = [
     {
@@ -62,6 +78,15 @@ REQUESTS: list[Any] = [
     {"type": "custom", "custom": {"name": "sh", "input": "ls"}},
     {"function_call": {"arguments": "{}"}, "audio": {"transcript": "Red."}, "status": "failed"},
     {"type": "error", "error": "<private>diary</private>", "file_data": "data:a/b;base64,AA"},
+    {
+        "contents": [
+            {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA"}}]},
+            {"functionResponse": {"id": "c1", "name": "look", "response": {"result": "Red."}}},
+        ],
+        "systemInstruction": {"parts": [{"text": "So."}]},
+        "generationConfig": {"responseModalities": ["TEXT"]},
+    },
+    {"cachedContent": "c", "tool_name": "look", "images": ["AA"], "thought": True},
     {"delta": {"type": "citations_delta", "citation": {}}, "role": "function"},
 ]
 
@@ -94,7 +119,13 @@ JSON = st.recursive(
 MESSAGE_LISTS = st.lists(
     st.fixed_dictionaries(
         {"role": st.sampled_from(["user", "assistant", "tool", "system", "developer"])},
-        optional={"content": JSON, "tool_calls": JSON, "tool_call_id": JSON, "type": TEXTS},
+        optional={
+            "content": JSON,
+            "parts": JSON,
+            "tool_calls": JSON,
+            "tool_call_id": JSON,
+            "type": TEXTS,
+        },
     )
     | JSON,
     max_size=6,
@@ -104,6 +135,7 @@ BODIES = JSON | st.fixed_dictionaries(
     optional={
         "messages": MESSAGE_LISTS,
         "input": MESSAGE_LISTS | JSON,
+        "contents": MESSAGE_LISTS | JSON,
         "system": JSON,
         "instructions": JSON,
         "previous_response_id": JSON,
@@ -153,9 +185,16 @@ def test_nesting_without_end_is_borne(dialect: Dialect) -> None:
         "choices": [{"message": {"tool_calls": [function]}}],
         "output": [call],
         "content": [use],
+        "message": {"tool_calls": [function]},
+        "candidates": [
+            {"content": {"parts": [{"functionCall": {"id": "t1", "name": "look", "args": deep}}]}}
+        ],
     }
+    content = {"role": "user", "parts": [deep, "word"]}
 
-    (captured,) = dialect.new_messages({"messages": [message], "input": [message]})
+    (captured,) = dialect.new_messages(
+        {"messages": [message], "input": [message], "contents": [content]}
+    )
     (called,) = dialect.reply_messages(answer)
 
     assert "nested too deep" in str(captured["content"])
@@ -184,6 +223,7 @@ def test_a_stream_is_never_changed_and_never_raises(
 @given(raw=st.binary() | st.text().map(lambda text: f"data: {text}\n\n".encode()))
 def test_any_bytes_are_read_as_events(raw: bytes) -> None:
     list(parse_events(raw))
+    list(parse_json_lines(raw))
 
 
 @given(messages=MESSAGE_LISTS, text=TEXTS)
@@ -258,11 +298,17 @@ def test_a_stream_says_what_its_whole_answer_says(text: str, calls: list[Any], s
     )
     uses = [{**tool_use(f"c{n}"), "input": arguments} for n, arguments in enumerate(calls)]
     message = messages_response({"type": "text", "text": text}, *uses)
+    asked = [{"function": {"name": "look", "arguments": arguments}} for arguments in calls]
+    ollama = ollama_response({"content": text, "tool_calls": asked})
+    named = [{"functionCall": {"name": "look", "args": arguments}} for arguments in calls]
+    gemini = gemini_response({"text": text}, *named)
 
     for dialect, answer, events in (
         (CHAT, chat, chat_stream(chat, size=size)),
         (RESPONSES, response, responses_stream(response, size=size)[:-1]),
         (MESSAGES, message, messages_stream(message, size=size)),
+        (OLLAMA, ollama, ollama_stream(ollama, size=size)),
+        (GEMINI, gemini, gemini_stream(gemini, size=size)),
     ):
         assert dialect.reply_messages(dialect.assemble_stream(events)) == dialect.reply_messages(
             answer

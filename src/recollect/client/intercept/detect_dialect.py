@@ -9,9 +9,19 @@ from collections.abc import Mapping
 
 from recollect.client.intercept.anthropic_messages import MESSAGES
 from recollect.client.intercept.dialect import Dialect
+from recollect.client.intercept.gemini import GEMINI, GEMMA
+from recollect.client.intercept.ollama_chat import OLLAMA
 from recollect.client.intercept.openai_chat import CHAT
 from recollect.client.intercept.openai_responses import RESPONSES
 from recollect.text.transcripts.json_fields import JsonRecord, is_record
+
+_GEMINI_CALLS = (":generateContent", ":streamGenerateContent")  # after the name of the model
+_ENDINGS = ("/completions", "/responses", "/messages", "/api/chat", *_GEMINI_CALLS)
+
+
+def may_call_model(path: str) -> bool:
+    """Return whether a request with that path may call a model; its body decides."""
+    return path.rstrip("/").endswith(_ENDINGS)
 
 
 def detect_dialect(path: str, headers: Mapping[str, str], body: object) -> Dialect | None:
@@ -27,6 +37,10 @@ def detect_dialect(path: str, headers: Mapping[str, str], body: object) -> Diale
             return RESPONSES
         case [*_, "messages"] if has_messages and "anthropic-version" in map(str.lower, headers):
             return MESSAGES
+        case [*_, "api", "chat"] if has_messages and isinstance(body.get("model"), str):
+            return OLLAMA
+        case [*_, call] if call.endswith(_GEMINI_CALLS) and isinstance(body.get("contents"), list):
+            return GEMMA if call.startswith("gemma") else GEMINI
         case _:
             return None
 

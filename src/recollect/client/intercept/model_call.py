@@ -9,20 +9,24 @@ in the thread of the outbox.
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.client.intercept.detect_dialect import detect_dialect
+from recollect.client.intercept.detect_dialect import detect_dialect, may_call_model
 from recollect.client.intercept.dialect import CapturedMessage, Dialect
-from recollect.client.intercept.sse import parse_events
+from recollect.client.intercept.sse import SseEvent, parse_events, parse_json_lines
 from recollect.client.intercept.strip_injected import strip_injected
 from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
 from recollect.wire.internal_request import INTERNAL_REQUEST
 
 MAX_RECORDED_BYTES = 32_000_000  # of one response; the rest is not recorded
-_EVENT_STREAM = "text/event-stream"
+StreamParser = Callable[[bytes], Iterator[SseEvent]]
+_STREAM_PARSERS: Mapping[str, StreamParser] = {
+    "text/event-stream": parse_events,
+    "application/x-ndjson": parse_json_lines,
+}
 _PASTED = {"voice": Voice.PASTED.value}
 
 
@@ -49,7 +53,7 @@ def parse_model_request(request: Any) -> ModelRequest | None:
     """Return *request* parsed, or None if it is not a call to a language model."""
     if request.method != "POST" or INTERNAL_REQUEST in request.extensions:
         return None
-    if not request.url.path.rstrip("/").endswith(("/completions", "/responses", "/messages")):
+    if not may_call_model(request.url.path):
         return None  # do not parse the body of other requests
     try:
         body = json.loads(request.content)
@@ -85,7 +89,7 @@ class ResponseRecorder:
         self._sent_at = request.sent_at
         self._headers = list(response.headers.raw)
         self._response_class = type(response)
-        self._is_stream = _EVENT_STREAM in response.headers.get("content-type", "")
+        self._parse_stream = _stream_parser(response.headers.get("content-type", ""))
         self._on_finish = on_finish
         self._chunks: list[bytes] = []
         self._decoded = False
@@ -136,9 +140,15 @@ class ResponseRecorder:
         if not self._decoded:
             # A response of the same class decompresses the body as its headers say.
             raw = self._response_class(200, headers=self._headers, content=raw).content
-        if self._is_stream:
-            return self._dialect.assemble_stream(parse_events(raw))
+        if self._parse_stream is not None:
+            return self._dialect.assemble_stream(self._parse_stream(raw))
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
             return None
+
+
+def _stream_parser(content_type: str) -> StreamParser | None:
+    """Return how a body of that type is read as a stream, None if it is one response."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return _STREAM_PARSERS.get(kind)

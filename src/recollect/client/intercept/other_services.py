@@ -8,8 +8,8 @@ their calls are remembered. The names are taken from the path of the request, wh
 from recollect.text.lazy_pattern import LazyPattern
 
 _SERVICES: tuple[tuple[str, LazyPattern], ...] = (
-    ("Gemini", LazyPattern(r"/models/[^/]+:(?:stream)?[gG]enerateContent$")),
-    ("Ollama's own API", LazyPattern(r"/api/(?:chat|generate)$")),
+    ("Gemini's interactions", LazyPattern(r"/v1[a-z0-9]*/interactions$")),
+    ("Ollama's generate", LazyPattern(r"/api/generate$")),
     ("Cohere", LazyPattern(r"/v[12]/chat$")),
     (
         "Bedrock",

@@ -1,12 +1,13 @@
 """
 Intercept the calls of the vendors' clients by patching the HTTP client classes.
 
-Theory of operation. The packages of OpenAI and Anthropic make every call, plain, parsed, streamed
-or raw, with `Client.send` or `AsyncClient.send` of HTTPX (or its fork HTTPX2), looked up on the
-class. These two methods are replaced while a session is open, so it does not matter when a client
-was created. A call outside of a session goes straight to the original. Thread starts and pool
-submissions are replaced too, so that they inherit the session (`client/current_session.py`). When
-the last session ends, the original methods are restored.
+Theory of operation. The packages of OpenAI, Anthropic, Ollama and Google (if it does not use
+aiohttp) make every call, plain, parsed, streamed or raw, with `Client.send` or `AsyncClient.send`
+of HTTPX (or its fork HTTPX2), looked up on the class. These two methods are replaced while a
+session is open, so it does not matter when a client was created. A call outside of a session goes
+straight to the original. Thread starts and pool submissions are replaced too, so that they inherit
+the session (`client/current_session.py`). When the last session ends, the original methods are
+restored.
 
 Errors of our own code are suppressed: the call is then sent without changes.
 """
@@ -20,11 +21,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
 from recollect.client.current_session import bind_session, current_session, inherited_by, no_session
 from recollect.client.intercept import aws_signature, import_watcher
+from recollect.client.intercept.detect_dialect import may_call_model
+from recollect.client.intercept.other_services import other_service
 from recollect.client.run_blocking import run_blocking
 
 Method = Callable[..., Any]
@@ -49,6 +53,7 @@ def install() -> None:
             _patch(ThreadPoolExecutor, "submit", _wrap_submit)
             import_watcher.after_import("botocore.auth", _patch_signer)
             import_watcher.after_import("botocore.client", _patch_api_calls)
+            import_watcher.after_import("aiohttp.client", _patch_aiohttp)
 
 
 def uninstall() -> None:
@@ -102,6 +107,22 @@ def _wrap_api_call(original: Method) -> Method:
         return original(self, operation_name, api_params)
 
     return _copy_metadata(original, make_api_call)
+
+
+def _patch_aiohttp(module: ModuleType) -> None:
+    """Notice calls that are made with aiohttp: they do not go through HTTPX."""
+    _patch_while_open(module.ClientSession, "_request", _wrap_aiohttp_request)
+
+
+def _wrap_aiohttp_request(original: Method) -> Method:
+    async def request(self: Any, method: str, url: Any, **options: Any) -> Any:
+        session = current_session()
+        path = urlsplit(str(url)).path
+        if session and method.upper() == "POST" and (may_call_model(path) or other_service(path)):
+            session.note_other_service("a model through aiohttp")
+        return await original(self, method, url, **options)
+
+    return _copy_metadata(original, request)
 
 
 def _patch_while_open(owner: type, name: str, wrap: Callable[[Method], Method]) -> None:

@@ -1,5 +1,5 @@
 """
-Parse server-sent events from the bytes of a stream.
+Parse the bytes of a stream: server-sent events, or one JSON value per line.
 
 Everything except events with JSON is ignored: comments, `[DONE]`, invalid UTF-8 or JSON. The last
 event counts even if the stream was cut before the blank line that ends it, if its JSON is complete.
@@ -39,6 +39,13 @@ def parse_events(raw: bytes) -> Iterator[SseEvent]:
             lines.append(value)
         elif field == b"event":
             name = value
+
+
+def parse_json_lines(raw: bytes) -> Iterator[SseEvent]:
+    """Yield the JSON value of each line of *raw* as an event without a name."""
+    for line in _LINE_END.split(raw.removeprefix(_BOM)):
+        if event := _event(b"", [line]):
+            yield event
 
 
 def _event(name: bytes, lines: list[bytes]) -> SseEvent | None:

@@ -6,13 +6,16 @@ from typing import Any
 from recollect.text.message_text import parts_text
 from recollect.text.transcripts.json_fields import is_record
 
+_MESSAGE_FIELDS = ("messages", "input", "contents")
+
 
 def visible_texts(body: Mapping[str, Any]) -> list[str]:
     """Return the text of each message in a request body."""
-    messages = body.get("messages", body.get("input"))
+    messages = next((body[name] for name in _MESSAGE_FIELDS if name in body), None)
     if not isinstance(messages, list):
         return []
-    contents = (message.get("content") for message in messages if is_record(message))
+    records = (message for message in messages if is_record(message))
+    contents = (record.get("content", record.get("parts")) for record in records)
     return [text for content in contents if (text := _text(content))]
 
 
