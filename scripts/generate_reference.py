@@ -77,6 +77,9 @@ SETTINGS = {
     "nothing of a response.",
     "max_connections": "The most connections at once; fewer if fewer files may be open. If there "
     "are more, connections that wait for their client are closed.",
+    "shutdown_delay_s": "How many seconds a server that got SIGTERM still serves, while `/ready` "
+    "and `/health` answer 503.",
+    "log_format": "The log of the server: `text`, or `json` with an object per line.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
     "backup_folder": "Where `recollect backup` and the server write backups.",

@@ -17,6 +17,7 @@ from recollect.lazy_dataclass import dataclass
 
 EMBEDDING_BACKENDS = ("local", "folder", "ollama", "openai", "none")
 CHAT_BACKENDS = ("none", "openai", "ollama", "anthropic")
+LOG_FORMATS = ("text", "json")
 
 # setting: the environment variables that set it, by precedence
 _VARIABLES: dict[str, tuple[str, ...]] = {
@@ -48,6 +49,8 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "header_timeout_s": ("RECOLLECT_HEADER_TIMEOUT_S",),
     "body_timeout_s": ("RECOLLECT_BODY_TIMEOUT_S",),
     "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
+    "shutdown_delay_s": ("RECOLLECT_SHUTDOWN_DELAY_S",),
+    "log_format": ("RECOLLECT_LOG_FORMAT",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
     "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
@@ -82,6 +85,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "header_timeout_s": (1, 3_600),
     "body_timeout_s": (1, 3_600),
     "max_connections": (8, None),
+    "shutdown_delay_s": (0, 300),
     "keep_retrievals_days": (0, 36_500),
     "keep_retrievals_mb": (0, None),
     "backup_every_hours": (0, 24 * 366),
@@ -122,6 +126,8 @@ class Settings:
     header_timeout_s: int = 10  # for the headers of a request
     body_timeout_s: int = 30  # for each part of a body, and for a client that does not read
     max_connections: int = 1_000  # fewer if the operating system allows fewer open files
+    shutdown_delay_s: int = 0  # a server that is told to stop serves so long, and is not ready
+    log_format: str = "text"
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
     backup_folder: str = ""  # where `recollect backup` and the server write backups
@@ -144,6 +150,8 @@ class Settings:
         _check_backend("chat", self.chat_backend, CHAT_BACKENDS)
         for name, (minimum, maximum) in _RANGES.items():
             _check_range(name, getattr(self, name), minimum, maximum)
+        if self.log_format not in LOG_FORMATS:
+            raise InvalidInput(f"log_format must be text or json, not {self.log_format[:80]!r}")
         _check_host("host", self.host)
         for name in self.allowed_host_names:
             _check_host("allowed_hosts", name)

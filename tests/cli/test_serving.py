@@ -33,7 +33,7 @@ from recollect.cli.server_files import (
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, TokenRefused
 from recollect.server.listen_address import NotRecollectServer, fetch_health, listen, local_url
-from recollect.server.serve import SingleLineFormatter
+from recollect.server.log_format import SingleLineFormatter
 from server_process import run_server, without_embedder
 from terminal import installed
 

@@ -106,7 +106,8 @@ def test_without_the_token_nothing_is_told_on_any_path_by_any_method(
     told = set()
     for path in paths:
         for method in METHODS:
-            answer = send_raw(server.port, request(method, path, server.host, "Connection: close"))
+            lines = ("Connection: close", "X-Request-Id: r1")
+            answer = send_raw(server.port, request(method, path, server.host, *lines))
             assert answer is not None
             assert answer.status == 401, (method, path)
             told.add(answer.body)

@@ -187,7 +187,8 @@ class ServedFile:
         body = json.loads(json.dumps(BODIES[verb.verb()]))
         body = {name: self._filled(value) for name, value in body.items()} | more
         how: dict[str, Any] = {"json": body} if verb.route.has_body else {"params": body}
-        headers = {} if key is None else {"idempotency-key": key}
+        headers = {"x-request-id": "r1"}  # it is in the bodies of problems
+        headers |= {} if key is None else {"idempotency-key": key}
         return self.client.request(
             verb.route.method, PREFIX + fill_path(verb.route.path, names), headers=headers, **how
         )

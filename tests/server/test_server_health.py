@@ -18,7 +18,7 @@ from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHea
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.server.health import HealthSnapshot, degraded_reasons
+from recollect.server.health import MAX_AGE_S, HealthSnapshot, degraded_reasons
 from recollect.server.web_app import web_app
 from support import open_memory
 
@@ -189,6 +189,61 @@ def test_a_file_that_was_removed_under_the_server_is_a_503(
 
     assert answer.status_code == 503
     assert "no longer there" in answer.json()["reasons"][0]
+
+
+def test_a_probe_needs_no_token_and_no_known_host_and_tells_one_word(
+    words_only: LocalRecollect,
+) -> None:
+    settings = Settings(token="s3cret-token", allowed_hosts="memory.example")
+    with TestClient(web_app(words_only, settings), base_url="http://10.1.2.3:8283") as client:
+        live, ready = client.get("/live"), client.get("/ready")
+        others = [client.get("/health"), client.post("/ready"), client.get("/ready/")]
+        words_only.close()
+        live_after, ready_after = client.get("/live"), client.get("/ready")
+
+    assert (live.status_code, live.text) == (200, "alive\n")
+    assert (ready.status_code, ready.text) == (200, "ready\n")
+    assert [response.status_code for response in others] == [403, 403, 403]
+    assert live_after.status_code == 200
+    assert (ready_after.status_code, ready_after.text) == (503, "not ready\n")
+
+
+def test_a_server_that_stops_is_not_ready_and_closes_its_connections(
+    words_only: LocalRecollect,
+) -> None:
+    app = web_app(words_only, Settings())
+    with TestClient(app, base_url="http://127.0.0.1:8283") as client:
+        before = client.get("/health")
+        app.state.lifecycle.is_stopping = True
+        ready, after = client.get("/ready"), client.get("/health")
+
+    assert "connection" not in before.headers
+    assert (ready.status_code, after.status_code) == (503, 503)
+    assert after.json()["reasons"] == ["the server is stopping"]
+    assert after.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    ("age_s", "is_ready"), [(None, True), (MAX_AGE_S, True), (MAX_AGE_S + 1, False)]
+)
+def test_a_store_that_has_not_answered_for_long_is_not_there(
+    age_s: float | None, is_ready: bool
+) -> None:
+    assert HealthSnapshot(path="x", embedder=WELL, age_s=age_s).is_ready is is_ready
+
+
+def test_a_server_that_never_read_its_store_is_not_ready(
+    words_only: LocalRecollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over = threading.Event()
+    monkeypatch.setattr("recollect.server.health.READ_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(words_only.engine, "check_health", lambda: is_over.wait(60))
+    with served(words_only) as client:
+        response = client.get("/health")
+        is_over.set()
+
+    assert response.status_code == 503
+    assert "has not answered since the server started" in response.json()["reasons"][0]
 
 
 def test_it_answers_while_somebody_writes(words_only: LocalRecollect) -> None:

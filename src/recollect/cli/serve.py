@@ -158,9 +158,10 @@ def _stop_server(settings: Settings) -> Output:
             "from here; stop it where it was started"
         )
     os.kill(record.pid, signal.SIGTERM)
-    if not _wait_for_end(record, path):
+    within_s = STOP_WITHIN_S + settings.shutdown_delay_s
+    if not _wait_for_end(record, path, within_s):
         raise click.ClickException(
-            f"the server (pid {record.pid}) has not ended after {STOP_WITHIN_S:.0f} s; "
+            f"the server (pid {record.pid}) has not ended after {within_s:.0f} s; "
             f"wait, or end it at once with: kill -9 {record.pid}"
         )
     remove_pid(path, record.pid)
@@ -168,9 +169,9 @@ def _stop_server(settings: Settings) -> Output:
     return Output(value, f"Stopped the server of {safe(record.db)} (pid {record.pid}).")
 
 
-def _wait_for_end(record: ServerRecord, path: Path) -> bool:
+def _wait_for_end(record: ServerRecord, path: Path, within_s: float) -> bool:
     """Wait until the server has ended; return whether it did in time."""
-    until = time.monotonic() + STOP_WITHIN_S
+    until = time.monotonic() + within_s
     while time.monotonic() < until:
         # A server removes its pid file last. A server that was killed leaves it.
         if not path.exists() or not _is_alive(record):

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.server.request_guard import send_problem
+from recollect.server.request_ids import with_request_id
 from recollect.wire import problem as problems
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class UnexpectedErrorMiddleware:
             number = secrets.token_hex(4)
             log.exception("%s %s failed, number %s", scope["method"], _log_path(scope), number)
             detail = f"internal error; see number {number} in the log of the server"
-            await send_problem(send, 500, problems.problem_json(problems.problem(500, detail)))
+            await send_problem(send, problems.problem(500, detail))
 
 
 def _handle_recollect_error(request: Request, error: Exception) -> Response:
@@ -98,7 +99,7 @@ def _handle_routing_error(request: Request, error: Exception) -> Response:
 
 def _response(body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
     return Response(
-        problems.problem_json(body),
+        problems.problem_json(with_request_id(body)),
         status_code=body["status"],
         media_type=problems.MEDIA_TYPE,
         headers=dict(headers or {}),

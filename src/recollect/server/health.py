@@ -1,12 +1,14 @@
 """
-`GET /health`: the state of the server, and which store it serves.
+The state of the server: `GET /health` for people, `/ready` and `/live` for orchestrators.
 
-It reads a few rows and calls no model, so it is cheap to poll. `status` is "degraded", with
-reasons, if the store cannot be read (then the HTTP status is 503), the embedder failed, jobs are
-parked, or the background worker does not run.
+`/health` reads a few rows and calls no model, so it is cheap to poll. `status` is "degraded", with
+reasons, if the store cannot be read, the embedder failed, jobs are parked, or the background worker
+does not run. The HTTP status is 503 if the server should get no requests: the store cannot be read,
+has not answered for a while, or the server is stopping. `/ready` has the same status and no
+details; `/live` touches no store.
 
-It answers even if all threads of the server are busy: it has a thread of its own, and if the store
-does not answer in time, it returns what it read last.
+They answer even if all threads of the server are busy: they have a thread of their own, and if the
+store does not answer in time, `/health` returns what it read last.
 """
 
 import os
@@ -16,6 +18,7 @@ from dataclasses import field, replace
 
 from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
 
 from recollect import __version__
 from recollect.app.background_worker import BackgroundState, BackgroundWorker
@@ -23,9 +26,13 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
 from recollect.lazy_dataclass import dataclass
+from recollect.server.probes import LIVE, READY
+from recollect.server.request_observer import ServerLifecycle
 from recollect.wire import health_models as models
 
 READ_TIMEOUT_S = 1.0  # for the store
+MAX_AGE_S = 10.0  # of what was read last: a store that does not answer for longer is not there
+NEVER_READ = "it has not answered since the server started"
 UNREADABLE_STORE = StoreHealth(schema=0, jobs={}, waiting=0, dimension=None)
 UNKNOWN_EMBEDDER = EmbedderStatus(
     backend="", name="", state=EmbedderState.NOT_LOADED, dimension=None
@@ -43,37 +50,62 @@ class HealthSnapshot:
     age_s: float | None = None  # of the store's state, if the store did not answer now
     worker: BackgroundState = BackgroundState.IDLE
     worker_error: str = ""
+    is_stopping: bool = False  # the server was told to stop
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the server should get requests."""
+        is_recent = self.age_s is None or self.age_s <= MAX_AGE_S
+        return not self.store_error and not self.is_stopping and is_recent
 
 
 def health_router(
     rec: LocalRecollect,
     background: BackgroundWorker,
+    lifecycle: ServerLifecycle,
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> APIRouter:
-    """Return the router with `GET /health`. *clock* returns seconds."""
+    """Return the router with `/health`, `/ready` and `/live`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
     started = clock()
-    reader = _SnapshotReader(rec, background, clock)
+    reader = HealthReader(rec, background, lifecycle, clock)
 
     @router.get("/health", responses={503: {"model": models.HealthReport}})
     async def health(response: Response) -> models.HealthReport:
         """Return the state of the server, and which store it serves."""
         snapshot = await reader.read()
-        response.status_code = 503 if snapshot.store_error else 200
+        response.status_code = 200 if snapshot.is_ready else 503
         return health_response(snapshot, uptime_s=clock() - started)
+
+    @router.get(READY, response_class=PlainTextResponse, include_in_schema=False)
+    async def ready(response: Response) -> str:
+        """Return 200 if the server should get requests, else 503. No token is needed."""
+        is_ready = (await reader.read()).is_ready
+        response.status_code = 200 if is_ready else 503
+        return "ready\n" if is_ready else "not ready\n"
+
+    @router.get(LIVE, response_class=PlainTextResponse, include_in_schema=False)
+    async def live() -> str:
+        """Return 200 if the process answers; nothing else is checked. No token is needed."""
+        return "alive\n"
 
     return router
 
 
-class _SnapshotReader:
+class HealthReader:
     """Takes snapshots in a thread of its own, and remembers the last one."""
 
     def __init__(
-        self, rec: LocalRecollect, background: BackgroundWorker, clock: Callable[[], float]
+        self,
+        rec: LocalRecollect,
+        background: BackgroundWorker,
+        lifecycle: ServerLifecycle,
+        clock: Callable[[], float],
     ) -> None:
         self._rec = rec
         self._background = background
+        self._lifecycle = lifecycle
         self._clock = clock
         self._limiter: CapacityLimiter | None = None  # made in the event loop
         self._last: HealthSnapshot | None = None
@@ -86,11 +118,19 @@ class _SnapshotReader:
         with move_on_after(READ_TIMEOUT_S) as scope:
             await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
         last = self._last or HealthSnapshot(
-            path=self._rec.engine.store_location, embedder=UNKNOWN_EMBEDDER
+            path=self._rec.engine.store_location,
+            embedder=UNKNOWN_EMBEDDER,
+            store_error=NEVER_READ,
         )
         worker, error = self._background.state, self._background.last_error
         age_s = self._clock() - self._taken_at if scope.cancelled_caught else None
-        return replace(last, worker=worker, worker_error=error, age_s=age_s)
+        return replace(
+            last,
+            worker=worker,
+            worker_error=error,
+            age_s=age_s,
+            is_stopping=self._lifecycle.is_stopping,
+        )
 
     def _take(self) -> None:
         store, store_error = UNREADABLE_STORE, ""
@@ -136,6 +176,8 @@ def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> models.Heal
 
 def degraded_reasons(snapshot: HealthSnapshot) -> Iterator[str]:
     """Yield a sentence for each reason why the server is degraded."""
+    if snapshot.is_stopping:
+        yield "the server is stopping"
     if snapshot.store_error:
         yield f"the store cannot be read: {snapshot.store_error}"
     if snapshot.age_s is not None:

@@ -15,5 +15,6 @@ class PathDecodingMiddleware:
         """Pass a request on with its path decoded."""
         raw = scope.get("raw_path")
         if scope["type"] == "http" and raw and b"%2f" in raw.lower():
-            scope = {**scope, "path": decode_path(raw.decode("ascii", errors="replace"))}
+            # In place: middleware further out reads the route that is added to the same scope.
+            scope["path"] = decode_path(raw.decode("ascii", errors="replace"))
         await self._app(scope, receive, send)

@@ -13,7 +13,7 @@ order and sends the refusal as a problem response. Header values are never logge
 import hmac
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +22,8 @@ from recollect.config import Settings
 from recollect.errors import RecollectError, RequestRefused, TokenRefused, TooLarge, TooManyRequests
 from recollect.lazy_dataclass import dataclass
 from recollect.server.allowed_hosts import is_loopback, is_same_origin, parse_host, parse_origin
+from recollect.server.probes import is_probe
+from recollect.server.request_ids import with_request_id
 from recollect.web.page_guard import ENTER, foreign_request, is_page_path
 from recollect.wire.problem import MEDIA_TYPE, problem, problem_json
 
@@ -194,6 +196,8 @@ class RequestGuard:
         def header(name: bytes) -> list[str]:
             return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
+        if is_probe(scope["method"], scope["path"]):
+            return self._check_rate(scope)
         hosts = header(b"host")
         # The origin is checked first, so that foreign pages do not use up the rate limit.
         return (
@@ -262,15 +266,16 @@ async def _send_refusal(refusal: RequestRefusal, send: Send) -> None:
     fields = problem(
         refusal.status, refusal.detail, error=refusal.error, retry_after_s=refusal.retry_after_s
     )
-    await send_problem(send, refusal.status, problem_json(fields), refusal.headers)
+    await send_problem(send, fields, refusal.headers)
 
 
 async def send_problem(
-    send: Send, status: int, body: bytes, headers: Iterable[tuple[str, str]] = ()
+    send: Send, fields: Mapping[str, Any], headers: Iterable[tuple[str, str]] = ()
 ) -> None:
-    """Send a complete response whose body is a problem."""
+    """Send a complete response whose body is a problem with these fields."""
+    body = problem_json(with_request_id(fields))
     raw_headers: list[Any] = [(b"content-type", MEDIA_TYPE.encode())]
     raw_headers.append((b"content-length", str(len(body)).encode()))
     raw_headers += [(name.encode(), value.encode()) for name, value in headers]
-    await send({"type": "http.response.start", "status": status, "headers": raw_headers})
+    await send({"type": "http.response.start", "status": fields["status"], "headers": raw_headers})
     await send({"type": "http.response.body", "body": body})

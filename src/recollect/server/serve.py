@@ -2,18 +2,17 @@
 Run the server process: bind the address, open the store, serve until a signal, close.
 
 Ctrl-C or SIGTERM lets running requests finish, then stops the background worker and closes the
-store. Only the command that serves imports this module.
+store. Before that, SIGTERM leaves a load balancer time to notice (`shutdown_delay_s`). Only the
+command that serves imports this module.
 """
 
-import logging
-import re
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from socket import socket as Socket
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -24,13 +23,12 @@ from recollect.config import Settings
 from recollect.lazy_dataclass import dataclass
 from recollect.server.connection_limits import ConnectionLimits, limited_protocol
 from recollect.server.listen_address import BACKLOG, listen, local_url
-from recollect.server.log_rate_limit import RepeatedLogFilter
+from recollect.server.log_format import log_config
+from recollect.server.request_observer import ServerLifecycle
 from recollect.server.web_app import web_app
 
 GRACE_S = 10
 KEEP_ALIVE_S = 30  # longer than clients keep connections, so that they do not use a closing one
-
-_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,22 +65,29 @@ def serve(
         port = socket.getsockname()[1]
         app = make_app(rec, settings)
         limits = ConnectionLimits.from_settings(settings)
+        as_json = settings.log_format == "json"
         config = uvicorn.Config(
             app,
             http=limited_protocol(limits),
             ws="none",
             loop="asyncio",
             lifespan="on",
-            log_config=log_config(verbose=verbose),
-            access_log=verbose,
+            log_config=log_config(verbose=verbose, as_json=as_json),
+            access_log=verbose and not as_json,
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=GRACE_S,
             timeout_keep_alive=KEEP_ALIVE_S,
             backlog=limits.accepted_at_once,
         )
-        server = _UvicornServer(config)
-        app.state.site.is_stopping = lambda: server.should_exit  # ends the streams of open pages
+        lifecycle: ServerLifecycle = app.state.lifecycle
+        server = _UvicornServer(
+            config,
+            lifecycle,
+            delay_s=settings.shutdown_delay_s,
+            hand_over=app.state.background.stop,
+        )
+        app.state.site.is_stopping = lambda: lifecycle.is_stopping  # ends streams of open pages
         with _stop_on_signal(server):
             on_start(
                 ServerStarted(
@@ -100,51 +105,43 @@ def serve(
 
 
 class _UvicornServer(uvicorn.Server):
-    """Uvicorn, with a long queue of connections that are not accepted yet."""
+    """
+    Uvicorn, with a long queue of connections that are not accepted yet, and a delay before its end.
+
+    On SIGTERM it serves for *delay_s* more: `/ready` and `/health` answer 503, so that a load
+    balancer sends no new requests, and *hand_over* is called in a thread. A second signal, or
+    Ctrl-C, ends the delay.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        lifecycle: ServerLifecycle,
+        *,
+        delay_s: float,
+        hand_over: Callable[[], None],
+    ) -> None:
+        super().__init__(config)
+        self._lifecycle = lifecycle
+        self._delay_s = delay_s
+        self._hand_over = hand_over
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop; called in the main thread between two instructions."""
+        is_first, self._lifecycle.is_stopping = not self._lifecycle.is_stopping, True
+        if not is_first or sig != signal.SIGTERM or not self._delay_s:
+            super().handle_exit(sig, frame)
+            return
+        threading.Thread(target=self._hand_over, name="recollect-hand-over", daemon=True).start()
+        timer = threading.Timer(self._delay_s, super().handle_exit, (sig, frame))
+        timer.daemon = True
+        timer.start()
 
     async def startup(self, sockets: list[Socket] | None = None) -> None:
         """Start, and lengthen the queue: asyncio sets it to what it accepts at once."""
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(BACKLOG)
-
-
-def log_config(*, verbose: bool) -> dict[str, Any]:
-    """Return the logging configuration: warnings to stderr; with *verbose* every request too."""
-    level = "INFO" if verbose else "WARNING"
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {
-            "line": {
-                "()": SingleLineFormatter,
-                "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-            }
-        },
-        "filters": {"repeated": {"()": RepeatedLogFilter}},
-        "handlers": {
-            "errors": {
-                "class": "logging.StreamHandler",
-                "formatter": "line",
-                "filters": ["repeated"],
-                "stream": "ext://sys.stderr",
-            }
-        },
-        "root": {"handlers": ["errors"], "level": "WARNING"},
-        "loggers": {
-            "recollect": {"level": "INFO"},
-            "uvicorn": {"level": level},
-            "uvicorn.access": {"level": level},
-        },
-    }
-
-
-class SingleLineFormatter(logging.Formatter):
-    """A log formatter that replaces control characters, so that input cannot forge log lines."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # overrides logging.Formatter
-        """Return the message as one line; a traceback may have more."""
-        return _CONTROL_CHARACTER.sub("�", super().formatMessage(record))
 
 
 @contextmanager
@@ -157,7 +154,7 @@ def _stop_on_signal(server: uvicorn.Server) -> Iterator[None]:
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        server.should_exit = True
+        server.should_exit = True  # it does not serve yet, or not any more
 
     previous = {number: signal.signal(number, stop) for number in HANDLED_SIGNALS}
     try:

@@ -2,8 +2,8 @@
 The web application: middleware, error handlers, the background worker and the routes.
 
 Routes are defined in other files and added here with `app.include_router`. The middleware, from the
-outside in: request guard, wake worker, unexpected errors, path decoding, client names, error
-handlers.
+outside in: request observer, request guard, wake worker, unexpected errors, path decoding, client
+names, error handlers.
 """
 
 import threading
@@ -30,6 +30,7 @@ from recollect.server.idempotency import IdempotentResponses
 from recollect.server.letta_v1.letta_app import letta_mount
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
+from recollect.server.request_observer import RequestObserver, ServerLifecycle
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
 from recollect.web.site import make_site, web_routes
@@ -70,7 +71,8 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         telemetry=NO_TELEMETRY,
     )
     app.state.background = background
-    app.include_router(health_router(rec, background))
+    app.state.lifecycle = lifecycle = ServerLifecycle()
+    app.include_router(health_router(rec, background, lifecycle))
     app.state.served = ServedStore(rec, IdempotentResponses(rec))
     # `include_router` would build every route again for this application, which takes 0.2 s.
     for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
@@ -89,4 +91,5 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(WakeWorkerMiddleware, wake=background.wake)
     app.add_middleware(RequestGuard, rules=GuardRules.from_settings(settings), clock=time.monotonic)
+    app.add_middleware(RequestObserver, lifecycle=lifecycle)
     return app

@@ -46,6 +46,7 @@ SCHEMA: dict[str, Any] = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "error": {"type": "string"},
+        "request_id": {"type": "string"},
         "errors": {
             "type": "array",
             "items": {

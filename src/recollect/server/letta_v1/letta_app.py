@@ -30,6 +30,7 @@ from recollect.server.letta_v1 import (
 )
 from recollect.server.letta_v1.letta_call import LettaCall, LettaRoute
 from recollect.server.letta_v1.letta_form import form_parts
+from recollect.server.request_ids import with_request_id
 from recollect.server.verb_routes import ServedStore, json_body
 from recollect.wire import path_segment
 from recollect.wire import problem as problems
@@ -87,7 +88,7 @@ def _carry_out(route: LettaRoute, call: LettaCall) -> Response:
     except RecollectError as error:
         if error.status not in NO_RETRY_STATUSES:
             raise
-        body = problems.problem_json(problems.problem_from_error(error))
+        body = problems.problem_json(with_request_id(problems.problem_from_error(error)))
         headers = {"x-should-retry": "false"}
         return Response(body, error.status, headers, problems.MEDIA_TYPE)
     return answer if isinstance(answer, Response) else JSONResponse(answer)

@@ -1,0 +1,122 @@
+"""A server that is told to stop leaves a load balancer time to notice, and loses nothing."""
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from recollect import LocalRecollect
+from recollect.config import Settings
+from server_process import ServerProcess, run_server, without_embedder
+
+pytestmark = pytest.mark.door
+
+DELAY_S = 1
+
+
+def status_of(client: httpx2.Client, server: ServerProcess, path: str) -> int:
+    return client.get(f"{server.url}{path}").status_code
+
+
+def test_a_stopping_server_serves_while_it_is_not_ready_and_a_second_signal_ends_it(
+    tmp_path: Path,
+) -> None:
+    env = without_embedder(RECOLLECT_SHUTDOWN_DELAY_S="60", XDG_STATE_HOME=str(tmp_path))
+    with (
+        run_server(tmp_path / "memory.db", env=env) as server,
+        httpx2.Client(trust_env=False) as client,
+    ):
+        assert [status_of(client, server, path) for path in ("/ready", "/live")] == [200, 200]
+        server.process.send_signal(signal.SIGTERM)
+        give_up_at = time.monotonic() + 30
+        while status_of(client, server, "/ready") == 200:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.02)
+        stored = client.post(f"{server.url}/api/memories", json={"content": "Zebras sleep."})
+        live = status_of(client, server, "/live")
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait(30)
+
+    assert stored.status_code == 200
+    assert stored.headers["connection"] == "close"
+    assert live == 200
+    assert server.process.returncode == 0
+
+
+def test_a_client_that_follows_the_ready_servers_sees_no_error_when_they_are_replaced(
+    tmp_path: Path,
+) -> None:
+    """Two servers of one store are replaced one after the other, as an orchestrator does it."""
+    db = tmp_path / "memory.db"
+    env = without_embedder(
+        RECOLLECT_SHUTDOWN_DELAY_S=str(DELAY_S),
+        RECOLLECT_REQUESTS_PER_SECOND="0",
+        XDG_STATE_HOME=str(tmp_path),
+    )
+    addresses: list[str] = []
+    failures: list[str] = []
+    stored: list[str] = []
+    is_over = threading.Event()
+
+    def write(writer: int) -> None:
+        with httpx2.Client(trust_env=False, timeout=30) as client:
+            while not is_over.is_set():
+                text = f"Writer {writer} wrote fact {len(stored)} at {time.monotonic_ns()}."
+                url = next(url for url in list(addresses) if _is_ready(client, url))
+                try:
+                    response = client.post(f"{url}/api/memories", json={"content": text})
+                except httpx2.TransportError as error:
+                    failures.append(repr(error))
+                    return
+                if response.status_code != 200:
+                    failures.append(response.text)
+                stored.append(text)
+
+    with run_server(db, env=env) as first, run_server(db, env=env) as second:
+        addresses += [first.url, second.url]
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        with run_server(db, env=env) as third:
+            addresses.append(third.url)
+            for server in (first, second):
+                count = len(stored)
+                server.process.send_signal(signal.SIGTERM)
+                server.process.wait(60)
+                assert len(stored) > count
+            is_over.set()
+            for thread in threads:
+                thread.join()
+
+    with LocalRecollect(Settings(db=str(db), embedding_backend="none")) as rec:
+        rows = rec._store.export_rows()
+        contents = [row["content"] for row in rows if row["table"] == "memories"]
+    assert failures == []
+    assert sorted(contents) == sorted(stored)
+
+
+def _is_ready(client: httpx2.Client, url: str) -> bool:
+    try:
+        return client.get(f"{url}/ready").status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def test_the_log_is_json_if_it_is_chosen(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    env = without_embedder(RECOLLECT_LOG_FORMAT="json", XDG_STATE_HOME=str(tmp_path))
+    with (
+        run_server(tmp_path / "memory.db", "--verbose", env=env, log=log) as server,
+        httpx2.Client(trust_env=False) as client,
+    ):
+        client.get(f"{server.url}/agents/anna", headers={"x-request-id": "r1"})
+
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    [request] = [record for record in records if record.get("request_id") == "r1"]
+    assert (request["route"], request["status"]) == ("/agents/{name}", 404)
+    assert request["seconds"] > 0
+    assert "anna" not in log.read_text()
