@@ -1,4 +1,8 @@
-"""The command `agent`: create, list, change, move, copy, merge and delete agents."""
+"""
+The command `agent`: create, list, change, move, copy, merge and delete agents.
+
+Deciding tool calls is in `approvals.py`.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -8,6 +12,7 @@ from typing import Any
 import click
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.cli.approvals import approvals
 from recollect.cli.options import (
     agent_argument,
     project_option,
@@ -43,6 +48,9 @@ from recollect.wire.requests.agents import CreateAgentRequest, UpdateAgentReques
 @click.group()
 def agent() -> None:
     """Create, list, copy, merge and delete agents. AGENT is a name or an id."""
+
+
+agent.add_command(approvals)
 
 
 @agent.command()

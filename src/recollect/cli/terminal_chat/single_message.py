@@ -33,7 +33,7 @@ def _lines(result: RunResult) -> Iterator[str]:
     if result.stop_reason is StopReason.REQUIRES_APPROVAL:
         tools = ", ".join(approval.tool for approval in result.approvals)
         yield (
-            f"[yellow]{safe(tools)} waits for your decision; decide in "
+            f"[yellow]{safe(tools)} waits for your decision: `recollect agent approvals`, or "
             f"`recollect chat --resume {result.conversation_id}`[/yellow]"
         )
     elif result.error:
