@@ -2,7 +2,8 @@
 The background thread of a server: it runs jobs and sleeptime, finishes deletions, embeds pending
 items, prunes the retrieval log, makes backups and syncs with other devices when that is due.
 
-It polls once a second, and at once after `wake`. One job, one batch of items and one batch of old
+It polls once a second, and at once after `wake`; less often while the store tells when another
+process has stored a job. One job, one batch of items and one batch of old
 retrievals alternate, so that none delays the others; the thread can be stopped between two steps.
 A step that takes too long is not waited for: its job is handed back, so that it is due again and
 the next worker does it.
@@ -16,8 +17,10 @@ from enum import StrEnum
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import RecollectError, StoreClosed
+from recollect.store.protocol import JobListener
 
 POLL_S = 1.0
+LISTENING_POLL_S = 5.0  # while the store tells of jobs: for retries that are due, and pending items
 FIRST_BACKOFF_S = 1.0  # after a failure; doubled with each further one
 MAX_BACKOFF_S = 30.0
 FINISH_S = 3.0  # how long `stop` waits for the current step
@@ -54,6 +57,7 @@ class BackgroundWorker:
         self._failures = 0
         self._last_error = ""
         self._is_abandoned = False
+        self._listener: JobListener | None = None
 
     @property
     def state(self) -> BackgroundState:
@@ -65,6 +69,11 @@ class BackgroundWorker:
     def last_error(self) -> str:
         """The error of the last attempt, '' if it succeeded."""
         return self._last_error
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether the store tells at once when another process has stored a job."""
+        return self._listener is not None and self._listener.is_listening
 
     def start(self) -> None:
         """Start the thread; starting does not wait for the embedder."""
@@ -106,6 +115,7 @@ class BackgroundWorker:
 
     def _run(self) -> None:
         try:
+            self._listener = self._rec.engine.listen_for_jobs(self.wake)
             self._state = BackgroundState.WARMING
             self._attempt(self._rec.engine.warm_up)
             while not self._stop.is_set():
@@ -113,7 +123,8 @@ class BackgroundWorker:
                 self._state = BackgroundState.WORKING
                 if self._attempt(self._work):
                     self._state = BackgroundState.IDLE
-                    self._wake.wait(self._poll_s)
+                    longest_s = LISTENING_POLL_S if self.is_listening else 0.0
+                    self._wake.wait(max(self._poll_s, longest_s))
                 else:
                     self._state = BackgroundState.RESTING
                     # `wake` does not end this wait: the next attempt would fail too.
@@ -122,6 +133,8 @@ class BackgroundWorker:
             log.info("the store was closed; the background thread ends")
         finally:
             self._state = BackgroundState.STOPPED
+            if self._listener is not None:
+                self._listener.close()
 
     def _work(self) -> None:
         """Work until no job is due and no item is pending."""

@@ -29,6 +29,7 @@ from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
+from recollect.store.protocol import JobListener
 from recollect.wire.requests.recollect import SearchRequest
 from recollect.wire.requests.shared import PlaceFields
 
@@ -61,6 +62,10 @@ class EngineControl:
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
         return jobs.run_jobs_in_steps(self._services)
+
+    def listen_for_jobs(self, wake: Callable[[], None]) -> JobListener | None:
+        """Call *wake*, in a thread, when another process stores a job; None if it cannot tell."""
+        return self._services.store.listen_for_jobs(wake)
 
     def hand_back_jobs(self) -> int:
         """Make the jobs that this process works on due again, because it ends; return how many."""

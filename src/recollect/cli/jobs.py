@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import click
 
+from recollect.app.background_worker import LISTENING_POLL_S, POLL_S
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import limit_option, with_store
 from recollect.cli.output import Output, counts, safe
@@ -16,7 +17,6 @@ from recollect.domain.capture_event import Event, EventState
 from recollect.domain.job import Job, JobState
 
 PROGRESS_EVERY = 25  # jobs
-POLL_S = 1.0  # how often an idle worker looks for jobs
 
 
 @click.command()
@@ -28,13 +28,18 @@ def work(rec: LocalRecollect, *, once: bool) -> Output:
 
     A server does the same; a worker is for stores without a server.
     """
-    stop = _stop_event()
+    stop, wake = threading.Event(), threading.Event()
+    _set_on_signal(stop, wake)
+    listener = None if once else rec.engine.listen_for_jobs(wake.set)
     kinds = Counter(run_due_jobs(rec, stop))
     if not once and not stop.is_set():
         since = time.strftime("%H:%M:%S")
         click.echo(f"Waiting for jobs since {since}; stop with Ctrl-C.", err=True)
-    while not once and not stop.wait(POLL_S):
-        kinds.update(run_due_jobs(rec, stop))
+    while not once and not stop.is_set():
+        wake.wait(LISTENING_POLL_S if listener and listener.is_listening else POLL_S)
+        wake.clear()
+        if not stop.is_set():
+            kinds.update(run_due_jobs(rec, stop))
 
     def lines() -> Iterator[str]:
         total = f"{sum(kinds.values())} jobs done"
@@ -136,12 +141,15 @@ def event_text(event: Event) -> str:
     return f"{text} ({event.error})" if event.error else text
 
 
-def _stop_event() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set; the current job is finished first."""
-    stop = threading.Event()
+def _set_on_signal(*events: threading.Event) -> None:
+    """Set *events* at SIGINT and SIGTERM; the current job is finished first."""
+
+    def set_events(*_: object) -> None:
+        for event in events:
+            event.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
+        signal.signal(number, set_events)
 
 
 def _parked_jobs(rec: LocalRecollect) -> list[Job]:

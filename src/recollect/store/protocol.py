@@ -132,6 +132,17 @@ class StoreFile(Protocol):
         """
 
 
+class JobListener(Protocol):
+    """Wakes the workers of this process when another one stores a job."""
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether it is told of new jobs now; if not, only polling finds them."""
+
+    def close(self) -> None:
+        """Stop listening."""
+
+
 class Store(Protocol):
     """A database of memories."""
 
@@ -164,6 +175,9 @@ class Store(Protocol):
 
     def flush_log(self, *, timeout_s: float) -> bool:
         """Write the retrievals that are not written yet; return False if the file stays busy."""
+
+    def listen_for_jobs(self, wake: Callable[[], None]) -> JobListener | None:
+        """Call *wake*, in a thread, when another process stores a job; None if it cannot tell."""
 
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield every canonical row, in an order in which they can be imported."""

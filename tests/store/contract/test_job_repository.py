@@ -1,5 +1,6 @@
 """The job queue, candidates that wait for consolidation, and the ledger of model calls."""
 
+import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -191,3 +192,24 @@ def test_model_calls_are_listed_newest_first_and_summed_since_a_moment(store: St
         assert tables.jobs.calls(2) == [calls[2], calls[1]]
         assert tables.jobs.spent_since(START + timedelta(hours=1)) == ModelUsage(2, 22)
         assert tables.jobs.spent_since(START + timedelta(days=1)) == ModelUsage(0, 0)
+
+
+def test_a_store_that_tells_of_jobs_tells_of_each_one_that_is_due(store: Store) -> None:
+    woken = threading.Event()
+    listener = store.listen_for_jobs(woken.set)
+    if listener is None:
+        assert store.file is not None  # a file tells nobody
+        return
+    try:
+        assert woken.wait(60)  # a job may have been stored before it listened
+        assert listener.is_listening
+        for change in (
+            lambda tables: tables.jobs.add(job("j1")),
+            lambda tables: tables.jobs.requeue("j1", now=START),
+        ):
+            woken.clear()
+            store.write(change)
+            assert woken.wait(60)
+    finally:
+        listener.close()
+    assert not listener.is_listening

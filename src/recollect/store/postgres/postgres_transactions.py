@@ -43,10 +43,10 @@ CONNECTION_OPTIONS: dict[str, Any] = {
 }
 
 
-def connect(address: ServerAddress) -> Database:
-    """Open a connection."""
+def connect(address: ServerAddress, **options: Any) -> Database:
+    """Open a connection; *options* override `CONNECTION_OPTIONS`."""
     with translate_errors(address.location):
-        db = psycopg.connect(address.conninfo, **CONNECTION_OPTIONS)
+        db = psycopg.connect(address.conninfo, **{**CONNECTION_OPTIONS, **options})
     configure(db)
     return db
 

@@ -23,6 +23,7 @@ from recollect.errors import StoreClosed
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.open_tables import open_tables
+from recollect.store.postgres.job_listener import PostgresJobListener
 from recollect.store.postgres.migrate import migrate
 from recollect.store.postgres.postgres_connection import PostgresConnection, configure
 from recollect.store.postgres.postgres_errors import translate_errors
@@ -77,6 +78,7 @@ class PostgresStore:
         self._closed = False
         self._code_indexes: dict[int, BitCodeIndex] = {}
         self._columns: dict[str, ColumnNames] = {}
+        self._listeners: list[PostgresJobListener] = []
         self._next_write = threading.local()
         self._log_lock = threading.Lock()
         self._log: PostgresTransactions | None = None
@@ -164,6 +166,12 @@ class PostgresStore:
         self._check_usable()
         return self._retrieval_queue.flush(timeout_s)
 
+    def listen_for_jobs(self, wake: Callable[[], None]) -> PostgresJobListener:
+        self._check_usable()
+        listener = PostgresJobListener(self._address, wake)
+        self._listeners.append(listener)
+        return listener
+
     def export_rows(self) -> Iterator[Mapping[str, Any]]:
         self.flush_log(timeout_s=FLUSH_S)
         with self._read(NO_TIMEOUT) as tables:
@@ -219,6 +227,8 @@ class PostgresStore:
             return
         self._retrieval_queue.close()
         self._closed = True
+        for listener in self._listeners:
+            listener.close()
         self._readers.close()
         with self._log_lock:
             if self._log is not None:

@@ -230,6 +230,9 @@ class SqliteStore:
         self._check_usable()
         return self._retrieval_queue.flush(timeout_s)
 
+    def listen_for_jobs(self, wake: Callable[[], None]) -> None:
+        return None
+
     def _write_retrievals(self, retrievals: Sequence[QueuedRetrieval]) -> None:
         self._check_writable()
         with self._log_lock, translate_errors(self._path):

@@ -1,7 +1,8 @@
--- add_job: one step of an event; the same step is stored once
+-- add_job: one step of an event; the same step is stored once. It wakes workers, see job_listener.py
 INSERT INTO jobs (id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at)
 VALUES (:id, :event_id, :kind, :payload, :state, :attempts, :crashes, :run_at, :lease_until, :worker, :error, :created_at, :updated_at)
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (id) DO NOTHING
+RETURNING pg_notify('recollect_jobs', current_schema());
 
 -- claim: the oldest due job, or one whose lease has expired; times that only a wrong clock can have set are not waited for
 UPDATE jobs
@@ -17,14 +18,16 @@ RETURNING id, event_id, kind, payload, state, attempts, crashes, run_at, lease_u
 UPDATE jobs SET lease_until = :lease_until, payload = :payload
  WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
 
--- release: the worker ends its lease
+-- release: the worker ends its lease; other workers may do it at once if it was handed back
 UPDATE jobs SET state = :state, run_at = :run_at, attempts = :left, lease_until = NULL, worker = '', error = :error,
        payload = coalesce(:payload, payload), updated_at = :now
- WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts;
+ WHERE id = :id AND state = 'doing' AND worker = :worker AND attempts = :attempts
+RETURNING CASE WHEN state = 'todo' AND run_at <= updated_at THEN pg_notify('recollect_jobs', current_schema())::text END;
 
 -- requeue: a parked or waiting job is due now, with all its attempts
 UPDATE jobs SET state = 'todo', run_at = :now, attempts = 0, crashes = 0, updated_at = :now
- WHERE id = :id AND state IN ('parked', 'todo');
+ WHERE id = :id AND state IN ('parked', 'todo')
+RETURNING pg_notify('recollect_jobs', current_schema());
 
 -- job: by id
 SELECT id, event_id, kind, payload, state, attempts, crashes, run_at, lease_until, worker, error, created_at, updated_at

@@ -1,0 +1,87 @@
+"""
+Wake the workers of this process when another one stores a job.
+
+The statements that make a job due send a notification (queries/jobs.sql), which PostgreSQL
+delivers when their transaction commits. A thread listens on a connection of its own. Notifications
+are only a wake-up: they are lost while the connection is, so workers poll as well, more often while
+`is_listening` is false. A pooler in transaction mode delivers none: so the thread first sends one
+to itself, and listens only if that arrives.
+"""
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+import psycopg
+
+from recollect.errors import StoreError
+from recollect.store.postgres.postgres_transactions import Database, connect
+from recollect.store.postgres.server_address import ServerAddress
+
+CHANNEL = "recollect_jobs"  # as in queries/jobs.sql; the payload is the schema
+APPLICATION_NAME = "recollect-listener"
+WAIT_S = 0.25  # for a notification, before looking whether to end
+ECHO_S = 2.0  # for the notification that the thread sends to itself
+RECONNECT_S = 1.0
+NO_ECHO_PAUSE_S = 300.0  # before trying again whether notifications arrive
+
+log = logging.getLogger(__name__)
+
+
+class PostgresJobListener:
+    """See `JobListener` in recollect.store.protocol."""
+
+    def __init__(self, address: ServerAddress, wake: Callable[[], None]) -> None:
+        self._address = address
+        self._wake = wake
+        self._is_listening = False
+        self._closed = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, name="recollect-job-listener", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def is_listening(self) -> bool:
+        return self._is_listening
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            pause_s = RECONNECT_S
+            try:
+                with connect(self._address, application_name=APPLICATION_NAME) as db:
+                    if self._hears_itself(db):
+                        self._listen(db)
+                    else:
+                        pause_s = NO_ECHO_PAUSE_S
+            except (psycopg.Error, StoreError) as error:
+                log.info("jobs are looked for by polling until the connection is back: %s", error)
+            finally:
+                self._is_listening = False
+            self._closed.wait(pause_s)
+
+    def _hears_itself(self, db: Database) -> bool:
+        db.execute(f"LISTEN {CHANNEL}", prepare=False)
+        echo = f"echo {secrets.token_hex(8)}"
+        db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, echo), prepare=False)
+        give_up_at = time.monotonic() + ECHO_S
+        while time.monotonic() < give_up_at and not self._closed.is_set():
+            if any(notice.payload == echo for notice in db.notifies(timeout=WAIT_S, stop_after=1)):
+                return True
+        db.execute(f"UNLISTEN {CHANNEL}", prepare=False)  # of whichever connection it was
+        return False
+
+    def _listen(self, db: Database) -> None:
+        self._is_listening = True
+        self._wake()  # a job may have been stored while nobody listened
+        while not self._closed.is_set():
+            for notice in db.notifies(timeout=WAIT_S):
+                if notice.payload == self._address.schema:
+                    self._wake()
