@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import InvalidInput, LocalRecollect, StoreError
-from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.sync_folder import MANIFEST
-from support import file_store
 from synced_devices import SyncedDevice, make_device, settings_of, settle
 
 Pair = tuple[SyncedDevice, SyncedDevice]
@@ -227,13 +225,3 @@ def test_the_server_syncs_when_it_is_due(pair: Pair) -> None:
     assert b.rec.sync.run_if_due() is None
     b.clock.advance(minutes=2)
     assert b.rec.sync.run_if_due() is not None
-
-
-def test_every_change_of_a_synced_table_is_noticed(rec: LocalRecollect) -> None:
-    with file_store(rec).read() as tables:
-        sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-        triggers = {row[0] for row in tables.connection.db.execute(sql)}
-    synced = {table for kind, layout in KINDS.items() for table in (kind, *layout.parts)}
-
-    expected = {f"sync_{event}_of_{t}" for t in synced for event in ("insert", "update", "delete")}
-    assert expected <= triggers

@@ -25,6 +25,7 @@ from recollect.service.services import Services
 from recollect.store.file_lock import hold_lock
 from recollect.store.key_places import KeyPlace, KeyPlaces
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
+from recollect.store.sqlite.sync.change_triggers import create_triggers
 from recollect.store.sqlite.sync.publish import Publisher
 from recollect.store.sqlite.sync.receive import Receiver
 from recollect.store.sqlite.sync.received_deletions import delete_sources, delete_under_main_ids
@@ -244,6 +245,7 @@ class StoreSync:
 
 
 def _set_up(tables: SqliteTables, device: Device) -> None:
+    create_triggers(tables.connection.db)
     state = SyncState(tables.connection.db)
     state.set_device(device)
     state.reset_sent_and_read()

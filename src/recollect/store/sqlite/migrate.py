@@ -21,6 +21,7 @@ from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.store_key import StoreKey
 
 APPLICATION_ID = 0x5265636F  # "Reco": tells our files from other SQLite files
+_TRIGGERS_MADE_BY_CODE = 29  # from this schema on, those of sync
 _COMPANIONS = ("-wal", "-shm", "-journal", ".keys")  # files of a snapshot that was opened
 
 _MIGRATIONS_TABLE = """
@@ -61,6 +62,7 @@ def migrate(
             for step in steps:
                 if step.number > applied:
                     _apply(db, step, clock)
+            restore_sync_triggers(db, newest)
             db.execute("COMMIT")
         except apsw.SQLError as error:
             db.execute("ROLLBACK")
@@ -72,6 +74,17 @@ def migrate(
                 db.execute("ROLLBACK")
             raise
     return newest
+
+
+def restore_sync_triggers(db: apsw.Connection, version: int) -> None:
+    """Make the triggers of sync that a store of schema *version* lacks, if it syncs."""
+    if version < _TRIGGERS_MADE_BY_CODE:
+        return
+    if db.execute("SELECT EXISTS (SELECT 1 FROM sync_device)").get:
+        # A store is migrated once, and opened by every command.
+        from recollect.store.sqlite.sync.change_triggers import create_triggers
+
+        create_triggers(db)
 
 
 def check_current(db: apsw.Connection, path: Path) -> int:

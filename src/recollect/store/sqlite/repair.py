@@ -27,7 +27,7 @@ from recollect.store.row_conversion import fetch_all
 from recollect.store.sqlite.btree_reader import BtreeReader, RawRow, TreeShape
 from recollect.store.sqlite.database_image import DatabaseImage
 from recollect.store.sqlite.encryption import apply_key
-from recollect.store.sqlite.migrate import known_migrations, migrate
+from recollect.store.sqlite.migrate import known_migrations, migrate, restore_sync_triggers
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.placeholder_rows import PlaceholderRows
 from recollect.store.sqlite.row_rescue import RowInserter, RowMap, decode_row, make_valid
@@ -87,6 +87,7 @@ def rescue(
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("BEGIN")
             report = _Rescue(damaged_file, db, clock).run()
+            restore_sync_triggers(db, damaged_file.version)
             db.execute("COMMIT")
         finally:
             db.close()
