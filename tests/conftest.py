@@ -44,6 +44,11 @@ SCENARIOS = ("test_scenarios", "test_pipeline_scenarios")
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run kill more processes than the usual one."""
+    parser.addoption("--kills", type=int, default=20, help="of each command or scene (at least 11)")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not import files without a test of the chosen tier, or without their framework."""
     if lacks_framework(collection_path):
@@ -130,6 +135,12 @@ def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "__kwdefaults__", patient)
     monkeypatch.setattr("recollect.client.learning.ENTER_TIMEOUT_S", PATIENCE_S)
     reset_breakers()  # a port may be used again
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int:
+    """How often a test kills each of its commands, at chosen moments; the option `--kills`."""
+    return int(request.config.getoption("--kills"))
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ pytestmark = [
     pytest.mark.kill,
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
 ]
-KILLS = 50  # of each command
 STATEMENT = "The zebrafish tank is in Berlin."
 
 
@@ -41,7 +40,7 @@ def restore_in_place(settings: Settings) -> object:
 
 @pytest.mark.parametrize("command", [encrypt_store, rekey_store, decrypt_store, restore_in_place])
 def test_the_store_is_whole_whenever_its_conversion_is_killed(
-    tmp_path: Path, command: Callable[[Settings], object]
+    tmp_path: Path, command: Callable[[Settings], object], kills: int
 ) -> None:
     pristine = tmp_path / "pristine"
     pristine.mkdir()
@@ -61,9 +60,9 @@ def test_the_store_is_whole_whenever_its_conversion_is_killed(
         return run_until_killed(lambda: command(settings_in(folder)), kill_at), folder
 
     total, _ = attempt(0)
-    assert total > KILLS
+    assert total > kills
     outcomes = set()
-    for kill_at in sorted(random.Random(7).sample(range(1, total), KILLS - 10)) + list(
+    for kill_at in sorted(random.Random(7).sample(range(1, total), kills - 10)) + list(
         range(total - 400, total, 40)
     ):
         _, folder = attempt(kill_at)

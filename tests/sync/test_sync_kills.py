@@ -15,7 +15,6 @@ pytestmark = [
     pytest.mark.kill,
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork"),
 ]
-KILLS = 50  # of each of four scenes: 200
 STATEMENT = "The zebrafish tank is in Berlin."
 
 
@@ -49,16 +48,18 @@ def sync_a(folder: Path) -> object:
 
 
 @pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite"])
-def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str) -> None:
+def test_a_killed_sync_is_finished_by_the_next_one(
+    tmp_path: Path, scene: str, kills: int
+) -> None:
     pristine = tmp_path / "run"  # the same path each time: a copy elsewhere is another device
     pristine.mkdir()
     prepare(pristine, scene)
     saved = tmp_path / "saved"
     shutil.copytree(pristine, saved)
     total = run_until_killed(lambda: sync_a(pristine), 0)
-    assert total > KILLS
+    assert total > kills
 
-    for kill_at in sorted(random.Random(7).sample(range(1, total), KILLS)):
+    for kill_at in sorted(random.Random(7).sample(range(1, total), kills)):
         shutil.rmtree(pristine)
         shutil.copytree(saved, pristine)
         run_until_killed(lambda: sync_a(pristine), kill_at)
