@@ -45,8 +45,9 @@ DATA = Path(__file__).parent / "data"  # small files of our own, in the reposito
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run kill more processes than the usual one."""
+    """Let a run kill more processes, and sync in more random scenes, than the usual one."""
     parser.addoption("--kills", type=int, default=20, help="of each command or scene (at least 11)")
+    parser.addoption("--scenes", type=int, default=15, help="of three devices that sync")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -141,6 +142,12 @@ def _patient_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def kills(request: pytest.FixtureRequest) -> int:
     """How often a test kills each of its commands, at chosen moments; the option `--kills`."""
     return int(request.config.getoption("--kills"))
+
+
+@pytest.fixture
+def scenes(request: pytest.FixtureRequest) -> int:
+    """How many random scenes a test plays; the option `--scenes`."""
+    return int(request.config.getoption("--scenes"))
 
 
 @pytest.fixture

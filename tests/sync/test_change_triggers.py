@@ -12,7 +12,10 @@ from support import file_store
 from synced_devices import make_device, settings_of
 
 EVERY_TABLE = [table for kind, layout in KINDS.items() for table in (kind, *layout.parts)]
-EXPECTED = {f"sync_{event}_of_{t}" for t in EVERY_TABLE for event in ("insert", "update", "delete")}
+EXPECTED = {
+    *(f"sync_{event}_of_{t}" for t in EVERY_TABLE for event in ("insert", "update", "delete")),
+    *(f"sync_versions_of_{kind}" for kind, layout in KINDS.items() if layout.values),
+}
 
 
 def triggers_of(rec: LocalRecollect) -> set[str]:

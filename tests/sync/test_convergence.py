@@ -14,15 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from recollect import IllegalTransition, InvalidInput, NotFound, RecollectError
-from recollect.store.sqlite.sync.sync_folder import MANIFEST, SharedFolder, key_of_folder
+from recollect.store.sqlite.sync.sync_folder import MANIFEST, SharedFolder
 from store_bytes import files_with_word
-from synced_devices import SyncedDevice, make_device
-
-STEPS = st.lists(
-    st.tuples(st.integers(0, 22), st.integers(0, 2), st.integers(0, 1_000)),
-    min_size=5,
-    max_size=40,
-)
+from synced_devices import SyncedDevice, make_device, words_in_folder
 
 
 class SimulatedKill(Exception):
@@ -149,6 +143,32 @@ class SyncedWorld:
         else:
             device.rec.documents.put(["app"], f"doc{arg % 2}", {"text": self.word()})
 
+    def save_search(self, device: SyncedDevice, arg: int) -> None:
+        if arg % 5 == 0 and device.rec.views.list():
+            device.rec.views.delete(device.rec.views.list()[0].name)
+        else:
+            device.rec.views.save(f"view{arg % 2}", self.word())
+
+    def change_agent(self, device: SyncedDevice, arg: int) -> None:
+        with suppress(RecollectError):
+            device.rec.agents.create(f"agent{arg % 2}")
+        update, name = device.rec.agents.update, f"agent{arg % 2}"
+        if arg % 3 == 0:
+            update(name, model=self.word())
+        elif arg % 3 == 1:
+            update(name, description=self.word())
+        else:
+            update(name, system_prompt=self.word())
+
+    def take_version(self, device: SyncedDevice, arg: int) -> None:
+        """Restore or discard values that lost against another device."""
+        if versions := device.rec.sync.versions():
+            version = versions[arg % len(versions)]
+            if arg % 3:
+                device.rec.sync.restore_version(version.id)
+            else:
+                device.rec.sync.discard_version(version.id)
+
     def link(self, device: SyncedDevice, arg: int) -> None:
         first = self.pick(device, arg, ["active"])
         second = self.pick(device, arg + 1, ["active"])
@@ -239,16 +259,6 @@ class SyncedWorld:
                 return
         raise AssertionError("the devices send each other changes for ever")
 
-    def text_of_files(self) -> str:
-        texts = []
-        for device in self.devices:
-            path = self.copy_of(device.name)
-            folder = SharedFolder(path, key_of_folder(path, device.rec.sync._keys))
-            for name in folder.devices():
-                for file in folder.files(name):
-                    texts += [line.decode() for line in folder.read(file)]
-        return "\n".join(texts)
-
 
 def is_half(path: Path, original: Path) -> bool:
     return path.stat().st_size < original.stat().st_size
@@ -258,7 +268,14 @@ VERBS = [
     *("ingest", "ingest", "same_text", "promote", "promote", "reject", "reject", "undo", "forget"),
     *("edit", "fact", "block", "block", "say", "unsay", "capture", "delete_agent", "document"),
     *("link", "jump", "sync", "interrupted_sync", "carry"),
+    *("save_search", "change_agent", "change_agent", "take_version"),
 ]
+LAST_VERB = len(VERBS) - 1
+STEPS = st.lists(
+    st.tuples(st.integers(0, LAST_VERB), st.integers(0, 2), st.integers(0, 1_000)),
+    min_size=5,
+    max_size=40,
+)
 
 
 def run_scene(steps: list[tuple[int, int, int]]) -> None:
@@ -282,7 +299,7 @@ def check(world: SyncedWorld) -> None:
     for device in world.devices:
         report = device.rec.maintenance.verify()
         assert report.ok, report
-    text = world.text_of_files()
+    text = "\n".join(words_in_folder(device) for device in world.devices)
     for word in world.forgotten:
         assert word not in text
         for device in world.devices:
@@ -290,21 +307,28 @@ def check(world: SyncedWorld) -> None:
 
 
 @pytest.mark.fuzz
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.generate),
-    database=None,
-)
-@given(STEPS)
-def test_three_devices_end_with_the_same_rows(steps: list[tuple[int, int, int]]) -> None:
-    run_scene(steps)
+def test_three_devices_end_with_the_same_rows(scenes: int) -> None:
+    @settings(
+        max_examples=scenes,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.generate),
+        database=None,
+        print_blob=True,
+    )
+    @given(STEPS)
+    def run(steps: list[tuple[int, int, int]]) -> None:
+        run_scene(steps)
+
+    run()
 
 
 @pytest.mark.parametrize("seed", [3, 5, 8])
 def test_three_devices_end_with_the_same_rows_in_a_chosen_scene(seed: int) -> None:
     chance = Random(seed)
     run_scene(
-        [(chance.randrange(23), chance.randrange(3), chance.randrange(1_000)) for _ in range(40)]
+        [
+            (chance.randrange(LAST_VERB + 1), chance.randrange(3), chance.randrange(1_000))
+            for _ in range(40)
+        ]
     )

@@ -225,3 +225,15 @@ def test_the_server_syncs_when_it_is_due(pair: Pair) -> None:
     assert b.rec.sync.run_if_due() is None
     b.clock.advance(minutes=2)
     assert b.rec.sync.run_if_due() is not None
+
+
+def test_a_store_of_the_current_folder_is_set_up_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = replace(settings_of(tmp_path, "a"), db="memory.db")
+
+    with LocalRecollect(settings) as rec:
+        rec.sync.init("shared")
+
+        assert rec.sync.run().waiting == ()

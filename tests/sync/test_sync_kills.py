@@ -48,9 +48,7 @@ def sync_a(folder: Path) -> object:
 
 
 @pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite"])
-def test_a_killed_sync_is_finished_by_the_next_one(
-    tmp_path: Path, scene: str, kills: int
-) -> None:
+def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, kills: int) -> None:
     pristine = tmp_path / "run"  # the same path each time: a copy elsewhere is another device
     pristine.mkdir()
     prepare(pristine, scene)

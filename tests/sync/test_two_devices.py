@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Status
-from synced_devices import SyncedDevice, make_device, settle
+from synced_devices import SyncedDevice, make_device, settle, words_in_folder
 
 Pair = tuple[SyncedDevice, SyncedDevice]
 
@@ -94,16 +94,6 @@ def test_what_is_forgotten_leaves_every_store_and_every_file(pair: Pair) -> None
     assert not any("zebrafish" in row for row in a.rows())
     assert a.rec.search("deploys")
     assert "zebrafish" not in words_in_folder(a)
-
-
-def words_in_folder(device: SyncedDevice) -> str:
-    """Return everything that the files of all devices say."""
-    from recollect.store.sqlite.sync.sync_folder import SharedFolder, key_of_folder
-
-    path = Path(device.rec.sync.status().folder)
-    folder = SharedFolder(path, key_of_folder(path, device.rec.sync._keys))
-    files = [file for name in folder.devices() for file in folder.files(name)]
-    return "\n".join(line.decode() for file in files for line in folder.read(file))
 
 
 def test_a_conversation_continued_on_both_devices_has_all_messages(pair: Pair) -> None:

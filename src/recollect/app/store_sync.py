@@ -17,7 +17,7 @@ from pathlib import Path
 
 from recollect.clock import from_micros, to_micros
 from recollect.config import expand_home
-from recollect.domain.sync_report import SyncPeer, SyncReport, SyncSetup, SyncStatus
+from recollect.domain.sync_report import KeptVersion, SyncPeer, SyncReport, SyncSetup, SyncStatus
 from recollect.errors import InvalidInput, NotFound, RecollectError, StoreBusy, StoreUnavailable
 from recollect.service.apply_tombstones import apply_tombstones
 from recollect.service.forget import forget
@@ -26,6 +26,7 @@ from recollect.store.file_lock import hold_lock
 from recollect.store.key_places import KeyPlace, KeyPlaces
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.change_triggers import create_triggers
+from recollect.store.sqlite.sync.kept_versions import KeptVersions
 from recollect.store.sqlite.sync.publish import Publisher
 from recollect.store.sqlite.sync.receive import Receiver
 from recollect.store.sqlite.sync.received_deletions import delete_sources, delete_under_main_ids
@@ -103,6 +104,7 @@ class StoreSync:
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             unsent, problems = state.count_unsent(), state.problems()
+            versions = self._versions(tables).count()
         peers: tuple[SyncPeer, ...] = ()
         try:
             path = Path(device.folder)
@@ -117,6 +119,7 @@ class StoreSync:
             device=device.device,
             key_id=device.key_id,
             unsent=unsent,
+            versions=versions,
             synced_at=from_micros(device.synced_at) if device.synced_at else None,
             peers=peers,
             problems=tuple(problems),
@@ -137,6 +140,22 @@ class StoreSync:
             return None
         self._next_at = now + every
         return report
+
+    def versions(self) -> list[KeptVersion]:
+        """Return the values that lost against those of another device, newest first."""
+        with self._store.read() as tables:
+            return self._versions(tables).list()
+
+    def restore_version(self, version_id: str) -> KeptVersion:
+        """Put the values of a version back; return the version that keeps what they replaced."""
+        return self._store.write(lambda tables: self._versions(tables).restore(version_id))
+
+    def discard_version(self, version_id: str) -> KeptVersion:
+        """Delete a version, on the other devices too; return it."""
+        return self._store.write(lambda tables: self._versions(tables).discard(version_id))
+
+    def _versions(self, tables: SqliteTables) -> KeptVersions:
+        return KeptVersions(tables, self._services.clock)
 
     # ── one sync ────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -10,10 +10,11 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import DefaultGroup, with_new_store, with_store
 from recollect.cli.output import Output, counts, safe, warnings
 from recollect.cli.progress import show_status
-from recollect.domain.sync_report import SyncReport, SyncSetup, SyncStatus
+from recollect.domain.sync_report import KeptVersion, SyncReport, SyncSetup, SyncStatus
 from recollect.errors import InvalidInput
 
 PASSPHRASE = "RECOLLECT_SYNC_PASSPHRASE"
+VALUE_CHARS = 100  # shown of a value; --json has all
 
 
 @click.group(cls=DefaultGroup, default="now")
@@ -64,6 +65,37 @@ def status(rec: LocalRecollect) -> Output:
     return Output(report, _status_lines(report))
 
 
+@sync.command()
+@with_store
+def versions(rec: LocalRecollect) -> Output:
+    """List values that lost because two devices changed the same thing."""
+    listed = rec.sync.versions()
+    return Output(listed, _version_lines(listed))
+
+
+@sync.command()
+@click.argument("version_id")
+@with_store
+def restore(rec: LocalRecollect, *, version_id: str) -> Output:
+    """
+    Put the values of a version back.
+
+    What they replace is kept as a version, so this can be undone.
+    """
+    replaced = rec.sync.restore_version(version_id)
+    line = f"Restored {_version_title(replaced)}. What it had is version {replaced.id}."
+    return Output(replaced, [line])
+
+
+@sync.command()
+@click.argument("version_id")
+@with_store
+def discard(rec: LocalRecollect, *, version_id: str) -> Output:
+    """Delete a version, on the other devices too."""
+    version = rec.sync.discard_version(version_id)
+    return Output(version, [f"Deleted version {version.id} of {_version_title(version)}."])
+
+
 def _passphrase() -> str:
     if entered := os.environ.get(PASSPHRASE):
         return entered
@@ -105,6 +137,8 @@ def _status_lines(report: SyncStatus) -> Iterator[str]:
     else:
         yield f"Last sync: {report.synced_at:%Y-%m-%d %H:%M} UTC"
     yield f"Not sent yet: {report.unsent} records"
+    if report.versions:
+        yield f"Kept versions: {report.versions} (recollect sync versions)"
     for peer in report.peers:
         written = "no files" if peer.written_at is None else f"{peer.written_at:%Y-%m-%d %H:%M}"
         name = f"{peer.device} (this device)" if peer.is_this else peer.device
@@ -112,3 +146,26 @@ def _status_lines(report: SyncStatus) -> Iterator[str]:
             f", {peer.unread} not read yet" if peer.unread else ""
         )
     yield from warnings(report.problems)
+
+
+def _version_lines(listed: Sequence[KeptVersion]) -> Iterator[str]:
+    if not listed:
+        yield "No value lost: no two devices changed the same thing."
+    for version in listed:
+        yield f"{version.id}  {_version_title(version)}, {version.kept_at:%Y-%m-%d %H:%M} UTC"
+        for name, value in version.values.items():
+            yield f"  {name}: {safe(_shortened(value))}"
+            if name in version.current:
+                yield f"  [dim]  now: {safe(_shortened(version.current[name]))}[/dim]"
+    if listed:
+        yield "[dim]Next: recollect sync restore ID, or recollect sync discard ID[/dim]"
+
+
+def _version_title(version: KeptVersion) -> str:
+    kind = version.kind.removesuffix("s").replace("_", " ")
+    return f"{kind} {safe(version.name)}"
+
+
+def _shortened(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= VALUE_CHARS else f"{text[: VALUE_CHARS - 1]}…"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
+from typing import Any
 
 from recollect.lazy_dataclass import dataclass
 
@@ -55,6 +56,20 @@ class SyncStatus:
     device: str = ""
     key_id: str = ""
     unsent: int = 0  # records that changed here since the last sync
+    versions: int = 0  # values that lost against another device; see `KeptVersion`
     synced_at: datetime | None = None
     peers: tuple[SyncPeer, ...] = ()
     problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptVersion:
+    """Values of a record that lost against those of another device."""
+
+    id: str
+    kind: str  # the table of the record
+    record_id: str
+    name: str
+    values: Mapping[str, Any]  # by column
+    current: Mapping[str, Any]  # what the record has now; empty if it was deleted
+    kept_at: datetime

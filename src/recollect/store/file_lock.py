@@ -12,7 +12,7 @@ POLL_S = 0.1
 @contextlib.contextmanager
 def hold_lock(path: str, *, timeout_s: float) -> Iterator[bool]:
     """Hold the lock *path* inside the block; yield whether it was acquired in time."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + timeout_s

@@ -19,15 +19,20 @@ from enum import StrEnum
 from typing import Any
 
 from recollect.clock import Clock, to_micros
-from recollect.domain.scope import ItemKind
 from recollect.domain.version_vector import VersionVector, includes, join
 from recollect.lazy_dataclass import dataclass
 from recollect.store.open_tables import OpenTables
-from recollect.store.repositories.indexed_items import IndexedItem, IndexedItemReader
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.sync.collision_rules import CollisionRules
-from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
-from recollect.store.sqlite.sync.record_merge import loses_text, merge_rows
+from recollect.store.sqlite.sync.kept_versions import (
+    NAMESPACE_TEXT,
+    display_name,
+    is_kept_version,
+    version_record,
+)
+from recollect.store.sqlite.sync.record_index import RecordIndex
+from recollect.store.sqlite.sync.record_kinds import ALIASES
+from recollect.store.sqlite.sync.record_merge import lost_values, merge_rows
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.reference_check import ReferenceCheck
 from recollect.store.sqlite.sync.rename_record import rename_record
@@ -66,7 +71,7 @@ class RevisionApplier:
         self._clock = clock
         self._state = SyncState(self._db)
         self._rows = RecordRows(self._db)
-        self._items = IndexedItemReader(tables.connection, tables.word_index)
+        self._index = RecordIndex(tables)
         self._aliases = self._state.aliases()
         device = self._state.device()
         assert device is not None  # or there is nothing to apply
@@ -75,7 +80,6 @@ class RevisionApplier:
         self._conflicts: list[str] = []
         self._references = ReferenceCheck(self._db, self._rows, self._state, clock)
         self._collisions = CollisionRules(tables, self._rows, self._state)
-        self._new_items: dict[ItemKind, list[str]] = {}
 
     def apply(self, revision: Revision) -> RevisionOutcome:
         """Apply a revision, as far as it says something new."""
@@ -138,10 +142,7 @@ class RevisionApplier:
 
     def finish(self) -> None:
         """Index what was added."""
-        for kind, ids in self._new_items.items():
-            items = [(item.owner, item.id, item.text) for item in self._items.with_ids(kind, ids)]
-            self._tables.word_index.add_many(kind, items)
-        self._new_items.clear()
+        self._index.add_new()
 
     # ── one revision ────────────────────────────────────────────────────────────────────────────
 
@@ -154,7 +155,9 @@ class RevisionApplier:
             return RevisionOutcome.UNCHANGED
         is_newer = stored is not None and includes(revision.vector, stored.vector)
         if is_newer and not self._state.is_changed(kind, record_id):
-            self._delete(kind, record_id)
+            former = self._index.item(kind, record_id)
+            self._rows.delete(kind, record_id)
+            self._index.remove(record_id, former)
             self._store_revision(revision, vector, stored)
             self._state.clear_change(kind, record_id)
             self.received[kind] += 1
@@ -173,8 +176,8 @@ class RevisionApplier:
         theirs = (revision.clock, _canonical(revision.rows), revision.rows)
         earlier, later = sorted((ours, theirs), key=lambda side: side[:2])
         merged = merge_rows(kind, later[2], earlier[2])
-        if loses_text(kind, merged, earlier[2]):
-            self._conflicts.append(f"{kind} {_name(merged[kind][0])}: the later change counts")
+        for clock, _, side in (later, earlier):
+            self._keep_version(kind, record_id, merged, side, clock)
         if kind == "memories" and merged["memories"][0]["status"] not in (
             later[2]["memories"][0]["status"],
             earlier[2]["memories"][0]["status"],
@@ -196,6 +199,23 @@ class RevisionApplier:
         )
         self._write(united, stored, is_unsent=not _same(merged, revision.rows))
 
+    def _keep_version(
+        self, kind: str, record_id: str, merged: Rows, side: Rows, clock: int
+    ) -> None:
+        """Keep the values of one side that the merged record does not have."""
+        row = merged[kind][0]
+        values = lost_values(kind, merged, side)
+        if not values or is_kept_version(kind, row):
+            return
+        version = version_record(kind, record_id, row, values, clock)
+        version_id = version["documents"][0]["id"]
+        if not self._state.is_deleted("documents", version_id):
+            self._rows.write("documents", version)
+        self._conflicts.append(
+            f"{kind} {display_name(row)}: the change that was synced later counts; the other is in "
+            "`recollect sync versions`"
+        )
+
     def _write(self, revision: Revision, stored: KnownRevision | None, *, is_unsent: bool) -> None:
         """Store the rows of a revision, and whether this device has to publish them."""
         kind, record_id = revision.kind, revision.id
@@ -203,10 +223,9 @@ class RevisionApplier:
         rows = self._collisions.resolve(kind, revision.rows, revision.origin)
         is_unsent = is_unsent or rows is None or not _same(rows, revision.rows)
         if rows is not None:
-            item_kind = KINDS[kind].item
-            former = self._item(item_kind, record_id)
+            former = self._index.item(kind, record_id)
             self._rows.write(kind, rows)
-            self._index(item_kind, record_id, former)
+            self._index.update(kind, record_id, former)
             if kind == "sources":
                 self._references.check_quotes(record_id)
             if kind == "memories":
@@ -307,36 +326,13 @@ class RevisionApplier:
 
     def _add_alias(self, kind: str, alias: str, main_id: str) -> None:
         self._state.add_alias(kind, alias, main_id)
+        sql = """UPDATE documents SET body = json_set(body, '$.id', :main_id)
+                  WHERE namespace = :namespace AND body ->> '$.kind' = :kind
+                    AND body ->> '$.id' = :alias"""
+        names = {"kind": kind, "alias": alias, "main_id": main_id, "namespace": NAMESPACE_TEXT}
+        self._db.execute(sql, names)
         self._state.mark_unsent(ALIASES, f"{kind} {alias}")
         self._aliases = self._state.aliases()
-
-    # ── indexes ─────────────────────────────────────────────────────────────────────────────────
-
-    def _delete(self, kind: str, record_id: str) -> None:
-        item = self._item(KINDS[kind].item, record_id)
-        self._rows.delete(kind, record_id)
-        if item is not None:
-            self._tables.word_index.remove(record_id, item.text)
-
-    def _item(self, item_kind: ItemKind | None, record_id: str) -> IndexedItem | None:
-        if item_kind is None:
-            return None
-        return next(self._items.with_ids(item_kind, [record_id]), None)
-
-    def _index(
-        self, item_kind: ItemKind | None, record_id: str, former: IndexedItem | None
-    ) -> None:
-        if item_kind is None:
-            return
-        if former is None:
-            self._new_items.setdefault(item_kind, []).append(record_id)
-            return
-        current = self._item(item_kind, record_id)
-        if current is None:
-            self._tables.word_index.remove(record_id, former.text)
-        elif current != former and record_id not in self._new_items.get(item_kind, ()):
-            texts = {"former_text": former.text, "text": current.text}
-            self._tables.word_index.replace(item_kind, current.owner, record_id, **texts)
 
 
 def _has_no_own_name(kind: str, rows: Rows, received: Rows) -> bool:
@@ -360,7 +356,3 @@ def _canonical(rows: Rows) -> str:
 
 def _row_text(row: Mapping[str, Any]) -> str:
     return json.dumps(row, sort_keys=True, ensure_ascii=False)
-
-
-def _name(row: Mapping[str, Any]) -> str:
-    return str(row.get("name") or row.get("label") or row.get("title") or row.get("id"))

@@ -8,6 +8,7 @@ and repairs, which may make tables anew.
 
 import apsw
 
+from recollect.store.sqlite.sync.kept_versions import NAMESPACE_TEXT
 from recollect.store.sqlite.sync.record_kinds import KINDS, RecordKind
 
 # A change of this column replaces text; with '' every update of the table does.
@@ -31,6 +32,8 @@ def create_triggers(db: apsw.Connection) -> None:
     for kind, layout in KINDS.items():
         record_id = " || ' ' || ".join(f'{{row}}."{column}"' for column in layout.keys)
         _create(db, kind, kind, record_id, layout)
+        if layout.values:
+            _delete_versions(db, kind, record_id.format(row="OLD"))
         for part, column in layout.parts.items():
             _create(db, part, kind, f'{{row}}."{column}"', RecordKind())
 
@@ -60,3 +63,13 @@ def _create(db: apsw.Connection, table: str, kind: str, record_id: str, layout: 
                        SET times = times + 1, redacted = max(redacted, excluded.redacted);
                 END"""
         )
+
+
+def _delete_versions(db: apsw.Connection, kind: str, record_id: str) -> None:
+    db.execute(
+        f"""CREATE TRIGGER IF NOT EXISTS sync_versions_of_{kind} AFTER DELETE ON {kind} BEGIN
+                DELETE FROM documents
+                 WHERE namespace = '{NAMESPACE_TEXT}' AND body ->> '$.kind' = '{kind}'
+                   AND body ->> '$.id' = {record_id};
+            END"""
+    )

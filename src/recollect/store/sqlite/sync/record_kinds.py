@@ -32,6 +32,8 @@ class RecordKind:
     item: ItemKind | None = None
     # Texts in which forgotten words may be replaced.
     texts: frozenset[str] = frozenset()
+    # What somebody chose: if the later change replaces it, it is kept as a version.
+    values: frozenset[str] = frozenset()
 
 
 _IN_CONVERSATION: dict[str, str] = {"conversation_id": "conversations"}
@@ -46,6 +48,7 @@ KINDS: Mapping[str, RecordKind] = {
             *("owner_id", "to_id"),
         ),
         texts=frozenset({"name"}),
+        values=frozenset({"name"}),
     ),
     "project_links": RecordKind(
         keys=("project_id",),
@@ -64,6 +67,7 @@ KINDS: Mapping[str, RecordKind] = {
         named_in=("agent_id", "owner_id"),
         deleted_as=DeletedKind.AGENT,
         texts=frozenset({"description", "system_prompt", "metadata"}),
+        values=frozenset({"name", "description", "model", "system_prompt", "pinned", "metadata"}),
     ),
     "blocks": RecordKind(
         parts={"block_history": "block_id", "block_proposals": "block_id"},
@@ -71,6 +75,7 @@ KINDS: Mapping[str, RecordKind] = {
         named_in=("block_id",),
         deleted_as=DeletedKind.BLOCK,
         item=ItemKind.BLOCK,
+        values=frozenset({"description", "char_limit", "read_only", "hidden", "metadata"}),
     ),
     "agent_blocks": RecordKind(
         keys=("agent_id", "block_id"),
@@ -84,12 +89,14 @@ KINDS: Mapping[str, RecordKind] = {
         named_in=("conversation_id", "session_id", "owner_id"),
         deleted_as=DeletedKind.CONVERSATION,
         texts=frozenset({"title", "metadata"}),
+        values=frozenset({"title", "metadata"}),
     ),
     "summaries": RecordKind(
         references=_IN_CONVERSATION,
         owners=frozenset(_IN_CONVERSATION),
         named_in=("summary_id",),
         texts=frozenset({"content"}),
+        values=frozenset({"content"}),
     ),
     "messages": RecordKind(
         references={**_IN_CONVERSATION, "agent_id": "agents", "summary_id": "summaries"},
@@ -97,11 +104,13 @@ KINDS: Mapping[str, RecordKind] = {
         deleted_as=DeletedKind.MESSAGE,
         item=ItemKind.MESSAGE,
         texts=frozenset({"content", "parts", "tool_calls", "metadata", "payload"}),
+        values=frozenset({"content", "parts", "tool_calls", "metadata", "payload"}),
     ),
     "pins": RecordKind(
         references=_IN_CONVERSATION,
         owners=frozenset(_IN_CONVERSATION),
         texts=frozenset({"content"}),
+        values=frozenset({"content"}),
     ),
     "sources": RecordKind(
         natural_keys=(("sha256", "kind"),),
@@ -127,13 +136,15 @@ KINDS: Mapping[str, RecordKind] = {
         owners=frozenset({"from_id", "to_id"}),
         natural_keys=(("from_id", "relation", "to_kind", "to_id"),),
         texts=frozenset({"note"}),
+        values=frozenset({"note"}),
     ),
-    "views": RecordKind(keys=("name",)),
+    "views": RecordKind(keys=("name",), values=frozenset({"query", "asking"})),
     "documents": RecordKind(
         natural_keys=(("namespace", "key"),),
         deleted_as=DeletedKind.DOCUMENT,
         item=ItemKind.DOCUMENT,
         texts=frozenset({"body", "text"}),
+        values=frozenset({"body", "text", "lifetime_s"}),
     ),
 }
 ALIASES = "aliases"  # a kind without a table of its own: two ids of one record

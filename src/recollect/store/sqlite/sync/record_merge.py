@@ -8,7 +8,7 @@ imports. What was forgotten in either revision stays forgotten.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollect.clock import derived_id, successor_id
@@ -237,10 +237,14 @@ def _union_by_key(
     return [united[name] for name in sorted(united)]
 
 
-def loses_text(kind: str, merged: Rows, other: Mapping[str, Sequence[Row]]) -> bool:
-    """Return whether a text of *other* is in no version of the merged record."""
-    if kind in ("memories", "blocks", "sources", "tombstones"):
-        return False
+def lost_values(kind: str, merged: Rows, other: Rows) -> Row:
+    """Return the values of *other* that the merged record lacks, without forgotten words."""
     row, lost = merged[kind][0], other[kind][0]
-    names = KINDS[kind].texts or frozenset(("query", "asking")) & row.keys()
-    return any(row.get(name) != lost.get(name) for name in names)
+    values: Row = {}
+    for name in sorted(KINDS[kind].values):
+        value = lost[name]
+        if isinstance(value, str) and isinstance(row[name], str):
+            value = merge_redacted(value, row[name], is_json=name in JSON_COLUMNS)
+        if value != row[name]:
+            values[name] = value
+    return values
