@@ -80,6 +80,7 @@ SETTINGS = {
     "shutdown_delay_s": "How many seconds a server that got SIGTERM still serves, while `/ready` "
     "and `/health` answer 503.",
     "log_format": "The log of the server: `text`, or `json` with an object per line.",
+    "metrics": "Whether the server answers `GET /metrics`, for Prometheus.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
     "backup_folder": "Where `recollect backup` and the server write backups.",

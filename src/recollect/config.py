@@ -51,6 +51,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
     "shutdown_delay_s": ("RECOLLECT_SHUTDOWN_DELAY_S",),
     "log_format": ("RECOLLECT_LOG_FORMAT",),
+    "metrics": ("RECOLLECT_METRICS",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
     "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
@@ -128,6 +129,7 @@ class Settings:
     max_connections: int = 1_000  # fewer if the operating system allows fewer open files
     shutdown_delay_s: int = 0  # a server that is told to stop serves so long, and is not ready
     log_format: str = "text"
+    metrics: bool = False  # GET /metrics of the server
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
     backup_folder: str = ""  # where `recollect backup` and the server write backups

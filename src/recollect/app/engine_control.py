@@ -17,7 +17,7 @@ from recollect.domain.backup import BackupReport
 from recollect.domain.block import BlockChange
 from recollect.domain.import_progress import ImportStep
 from recollect.domain.job import Job
-from recollect.domain.maintenance import EmbedderStatus, StoreHealth
+from recollect.domain.maintenance import EmbedderStatus, StoreHealth, StoreLoad
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit, WhyNot
 from recollect.domain.scope import Viewer
@@ -167,6 +167,10 @@ class EngineControl:
     def check_health(self) -> StoreHealth:
         """Return a quick health check of the store that does not load the embedder."""
         return store_status.check_health(self._services)
+
+    def store_load(self) -> StoreLoad:
+        """Return how busy the connections to the store are, and how large its caches."""
+        return self._services.store.load()
 
     def embedder_status(self) -> EmbedderStatus:
         """Return the state of the embedder without calling it."""

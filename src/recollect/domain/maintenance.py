@@ -153,6 +153,20 @@ class StoreHealth:
     waiting: int  # items without vectors of the current embedder
     dimension: int | None  # of the current embedder; None before it embedded anything
     read_only: str = ""  # why nothing can be written, '' if it can
+    next_job_at: datetime | None = None  # when the first waiting job is due, or was
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreLoad:
+    """How busy the connections of this process to its store are, and how large its caches."""
+
+    queued_writes: int  # that wait for others of this process
+    queued_retrievals: int  # that are not logged yet
+    busy_readers: int  # connections
+    idle_readers: int
+    waiting_readers: int  # threads that wait for a connection
+    code_bytes: int  # bit codes of vectors
+    vector_bytes: int  # cached vectors
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,16 +60,11 @@ class HealthSnapshot:
 
 
 def health_router(
-    rec: LocalRecollect,
-    background: BackgroundWorker,
-    lifecycle: ServerLifecycle,
-    *,
-    clock: Callable[[], float] = time.monotonic,
+    reader: "HealthReader", *, clock: Callable[[], float] = time.monotonic
 ) -> APIRouter:
     """Return the router with `/health`, `/ready` and `/live`. *clock* returns seconds."""
     router = APIRouter(tags=["health"])
     started = clock()
-    reader = HealthReader(rec, background, lifecycle, clock)
 
     @router.get("/health", responses={503: {"model": models.HealthReport}})
     async def health(response: Response) -> models.HealthReport:
@@ -101,7 +96,7 @@ class HealthReader:
         rec: LocalRecollect,
         background: BackgroundWorker,
         lifecycle: ServerLifecycle,
-        clock: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rec = rec
         self._background = background

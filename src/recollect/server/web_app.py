@@ -24,10 +24,12 @@ from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
 from recollect.server import error_handlers, memory_server_routes
 from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.file_routes import file_routes
-from recollect.server.health import health_router
+from recollect.server.health import HealthReader, health_router
 from recollect.server.hook_routes import hook_router, preload_token_counter
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.letta_v1.letta_app import letta_mount
+from recollect.server.metrics import RequestMetrics
+from recollect.server.metrics_route import metrics_router
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.request_observer import RequestObserver, ServerLifecycle
@@ -72,7 +74,11 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     )
     app.state.background = background
     app.state.lifecycle = lifecycle = ServerLifecycle()
-    app.include_router(health_router(rec, background, lifecycle))
+    reader = HealthReader(rec, background, lifecycle)
+    app.include_router(health_router(reader))
+    requests = RequestMetrics() if settings.metrics else None
+    if requests is not None:
+        app.include_router(metrics_router(rec, background, reader, requests))
     app.state.served = ServedStore(rec, IdempotentResponses(rec))
     # `include_router` would build every route again for this application, which takes 0.2 s.
     for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
@@ -91,5 +97,6 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(WakeWorkerMiddleware, wake=background.wake)
     app.add_middleware(RequestGuard, rules=GuardRules.from_settings(settings), clock=time.monotonic)
-    app.add_middleware(RequestObserver, lifecycle=lifecycle)
+    observe = None if requests is None else requests.observe
+    app.add_middleware(RequestObserver, lifecycle=lifecycle, observe=observe)
     return app

@@ -100,6 +100,7 @@ def check_health(services: Services) -> StoreHealth:
         )
     with services.store.read() as tables:
         jobs = tables.jobs.count_open()
+        next_job_at = tables.jobs.next_run_at()
         waiting, dimension = pending_items(services, tables)
     schema = services.store.schema_version()
     return StoreHealth(
@@ -108,6 +109,7 @@ def check_health(services: Services) -> StoreHealth:
         waiting=waiting,
         dimension=dimension,
         read_only=services.store.read_only_reason,
+        next_job_at=next_job_at,
     )
 
 

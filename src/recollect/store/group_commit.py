@@ -103,6 +103,11 @@ class Writer:
         """Whether this process is writing."""
         return self._leader.locked()
 
+    @property
+    def queue_length(self) -> int:
+        """How many writes wait."""
+        return len(self._queue)
+
     def close(self) -> None:
         """Close the connection after the present write; later writes are refused."""
         with self._leader:

@@ -1,5 +1,6 @@
 """Open the repositories and indexes of a database connection."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from recollect.lazy_dataclass import dataclass
@@ -46,6 +47,12 @@ class OpenTables(Tables, Generic[Connection]):
 
     connection: Connection
     word_index: WordIndex
+
+
+def index_sizes(code_indexes: "Iterable[BitCodeIndex]") -> tuple[int, int]:
+    """Return how many bytes the codes and the cached vectors of some models take."""
+    sizes = [index.sizes() for index in list(code_indexes)]
+    return sum(codes for codes, _ in sizes), sum(vectors for _, vectors in sizes)
 
 
 def open_tables(

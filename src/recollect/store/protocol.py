@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
-from recollect.domain.maintenance import Imported, VerificationProblem
+from recollect.domain.maintenance import Imported, StoreLoad, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.lazy_dataclass import dataclass
@@ -212,6 +212,9 @@ class Store(Protocol):
 
     def size_bytes(self) -> int:
         """Return how much space the store takes."""
+
+    def load(self) -> StoreLoad:
+        """Return how busy the connections of this process are, and how large its caches."""
 
     def schema_version(self) -> int:
         """Return the number of the last schema migration."""

@@ -78,6 +78,9 @@ class RetrievalQueue:
                 self._thread.start()
         return True
 
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._taken)
+
     def get(self, retrieval_id: str) -> Retrieval | None:
         """Return the retrieval with that id if it waits, or None."""
         with self._condition:

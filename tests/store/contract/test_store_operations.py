@@ -272,3 +272,15 @@ def damage(path: Path) -> None:
     start = content.rindex(b"memory 30 ") // PAGE_SIZE * PAGE_SIZE
     content[start : start + 600] = b"\xa5" * 600
     path.write_bytes(content)
+
+
+def test_the_load_counts_readers_caches_and_what_waits(store: Store, keep: Keep) -> None:
+    keep("the zebra sleeps")
+    with store.read() as tables:
+        assert tables.agents.all() == []
+        busy = store.load()
+    idle = store.load()
+
+    assert (busy.busy_readers, idle.busy_readers, idle.idle_readers) == (1, 0, 1)
+    assert (idle.queued_writes, idle.queued_retrievals, idle.waiting_readers) == (0, 0, 0)
+    assert (idle.code_bytes, idle.vector_bytes) == (0, 0)

@@ -57,6 +57,11 @@ class _Codes:
     last_id: int
     buffer: GrowingArrays | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self.ids.nbytes + self.item_ids.nbytes + self.bits.nbytes
+
     def extended(self, added: "_Codes") -> "_Codes":
         """Return these codes and *added* behind them, complete up to the last id of *added*."""
         if not len(added.ids):
@@ -74,6 +79,12 @@ class BitCodeIndex:
         self._lock = threading.Lock()
         self._codes: dict[int, _Codes] = {}
         self._cache = VectorCache(cache_bytes)
+
+    def sizes(self) -> tuple[int, int]:
+        """Return the bytes of the codes and of the cached vectors."""
+        with self._lock:
+            codes = sum(each.nbytes for each in self._codes.values())
+            return codes, self._cache.nbytes
 
     def nearest(
         self,

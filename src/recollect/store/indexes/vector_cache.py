@@ -117,6 +117,11 @@ class VectorCache:
         self._last_query: dict[int, int] = {}  # by partition: the number of its last query
         self._queries = 0
 
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return sum(rows.nbytes for rows in self._rows.values())
+
     def record_query(self, partition_ids: Sequence[int]) -> list[EmbeddingRows] | None:
         """Count a query of some partitions; return their rows if all of them are cached."""
         self._queries += 1

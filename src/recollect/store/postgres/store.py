@@ -16,13 +16,13 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from recollect.clock import Clock
-from recollect.domain.maintenance import Imported, VerificationProblem
+from recollect.domain.maintenance import Imported, StoreLoad, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.errors import StoreClosed
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
-from recollect.store.open_tables import open_tables
+from recollect.store.open_tables import index_sizes, open_tables
 from recollect.store.postgres.job_listener import PostgresJobListener
 from recollect.store.postgres.migrate import migrate
 from recollect.store.postgres.postgres_connection import PostgresConnection, configure
@@ -112,6 +112,20 @@ class PostgresStore:
     @property
     def read_only_reason(self) -> str:
         return ""
+
+    def load(self) -> StoreLoad:
+        code_bytes, vector_bytes = index_sizes(self._code_indexes.values())
+        pool = self._readers.get_stats()
+        idle = pool.get("pool_available", 0)
+        return StoreLoad(
+            queued_writes=self._writer.queue_length,
+            queued_retrievals=len(self._retrieval_queue),
+            busy_readers=pool.get("pool_size", 0) - idle,
+            idle_readers=idle,
+            waiting_readers=pool.get("requests_waiting", 0),
+            code_bytes=code_bytes,
+            vector_bytes=vector_bytes,
+        )
 
     def schema_version(self) -> int:
         return self._schema

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from recollect.clock import Clock
-from recollect.domain.maintenance import Imported, VerificationProblem
+from recollect.domain.maintenance import Imported, StoreLoad, VerificationProblem
 from recollect.domain.repair_report import RepairReport
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
@@ -32,7 +32,7 @@ from recollect.errors import (
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys
-from recollect.store.open_tables import OpenTables, open_tables
+from recollect.store.open_tables import OpenTables, index_sizes, open_tables
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite import integrity
 from recollect.store.sqlite.connection import (
@@ -97,6 +97,7 @@ class SqliteStore:
         self._pid = os.getpid()
         self._code_indexes: dict[int, BitCodeIndex] = {}
         self._idle_readers: list[SqliteTables] = []
+        self._busy_readers = 0
         self._lock = threading.Lock()
         self._log_lock = threading.Lock()
         self._log_tables: SqliteTables | None = None
@@ -172,6 +173,18 @@ class SqliteStore:
     def read_only_reason(self) -> str:
         return self._source.reason if self._source is not None else ""
 
+    def load(self) -> StoreLoad:
+        code_bytes, vector_bytes = index_sizes(self._code_indexes.values())
+        return StoreLoad(
+            queued_writes=0 if self._writer is None else self._writer.queue_length,
+            queued_retrievals=len(self._retrieval_queue),
+            busy_readers=self._busy_readers,
+            idle_readers=len(self._idle_readers),
+            waiting_readers=0,  # a reader that finds no connection opens one
+            code_bytes=code_bytes,
+            vector_bytes=vector_bytes,
+        )
+
     def schema_version(self) -> int:
         return self._schema
 
@@ -179,6 +192,8 @@ class SqliteStore:
     def read(self) -> Iterator[SqliteTables]:
         self._check_usable()
         tables = self._borrow_reader()
+        with self._lock:
+            self._busy_readers += 1
         try:
             with translate_errors(self._path):
                 tables.connection.db.execute("BEGIN")
@@ -450,6 +465,7 @@ class SqliteStore:
 
     def _return_reader(self, tables: SqliteTables) -> None:
         with self._lock:
+            self._busy_readers -= 1
             if not self._closed and len(self._idle_readers) < MAX_IDLE_READERS:
                 self._idle_readers.append(tables)
                 return
