@@ -50,7 +50,8 @@ def generate_stub() -> str:
         for noun in nouns
     ]
     body = "\n\n".join([*classes, _recollect_class(recollect, properties)])
-    used = {line for line in imports if _imported_name(line) in _names(body)}
+    names = _names(body)
+    used = {line for line in imports if _imported_name(line) in names}
     return HEAD + "\n".join(sorted(used)) + "\n\n" + body + "\n"
 
 

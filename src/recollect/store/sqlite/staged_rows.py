@@ -18,8 +18,8 @@ import apsw
 from recollect.domain.tombstone import Tombstone
 from recollect.errors import ImportRefused
 from recollect.store.repositories.tombstones import TombstoneRepository
+from recollect.store.sqlite.empty_database import create_tables
 from recollect.store.sqlite.encryption import apply_key
-from recollect.store.sqlite.migrate import known_migrations
 from recollect.store.sqlite.sqlite_rows import SqliteRows
 from recollect.store.store_key import StoreKey
 from recollect.store.transfer.export_import import (
@@ -109,8 +109,7 @@ class StagedRows:
     def _create_tables(self) -> None:
         self._db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         self._db.execute("PRAGMA cache_size = -8192; PRAGMA foreign_keys = ON")
-        for migration in known_migrations():
-            self._db.execute(migration.sql)
+        create_tables(self._db)
         self._db.execute("CREATE TABLE staged_order (number INTEGER PRIMARY KEY, id TEXT NOT NULL)")
         self._db.execute("CREATE INDEX staged_order_by_id ON staged_order(id)")
 
