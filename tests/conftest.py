@@ -17,6 +17,7 @@ from fault_proxy import FaultProxy
 from frameworks import lacks_framework
 from hook_clients import HookHome
 from loaded_models import loaded_models
+from quick_keys import quick_keys
 from quick_stores import quick_stores
 from recollect import LocalRecollect, Project, learning
 from recollect.client.circuit_breaker import reset_breakers
@@ -91,6 +92,13 @@ def _tier(request: pytest.FixtureRequest) -> Iterator[None]:
 def _quick_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let no test wait for migrations or for the disk."""
     with quick_stores(tmp_path_factory.mktemp("template")):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_keys() -> Iterator[None]:
+    """Let no test wait for keys of passphrases, which are expensive on purpose."""
+    with quick_keys():
         yield
 
 

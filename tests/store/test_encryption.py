@@ -12,6 +12,7 @@ import apsw
 import pytest
 
 from older_stores import older_store
+from quick_keys import SHIPPED_COST, quick_keys
 from recollect import LocalRecollect, StoreBusy, StoreKeyMissing, StoreUnavailable
 from recollect.app.restore_backup import restore_backup
 from recollect.app.store_encryption import (
@@ -383,7 +384,9 @@ def test_the_text_of_a_key_is_checked_and_a_wrapped_key_needs_its_passphrase() -
     with pytest.raises(InvalidInput):
         parse_key(changed)
     assert key.raw.hex() not in repr(key)
-    wrapped = wrap_key(key, "correct horse")
+    with quick_keys(SHIPPED_COST):
+        wrapped = wrap_key(key, "correct horse")
+    assert wrapped["scrypt"] == {"n": 32_768, "r": 8, "p": 1}  # 32 MB for each guess
     assert unwrap_key(wrapped, "correct horse") == key
     assert unwrap_key(wrapped, "correct house") is None
     assert unwrap_key({**wrapped, "key": os.urandom(32).hex()}, "correct horse") is None
