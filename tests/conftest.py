@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import ssl
 import sys
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ sys.dont_write_bytecode = False
 
 PATIENCE_S = 60.0  # a wait ends earlier only by success
 _HOMES = count()  # of tests without a folder of their own
+_FOLDERS = count()  # of tests with one
 SCENARIOS = ("test_scenarios", "test_pipeline_scenarios")
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
@@ -69,9 +71,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt what is loaded by now from the garbage collector: it stays to the end."""
+    """Exempt what is loaded by now from the garbage collector, and let it look less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -115,6 +118,15 @@ def _one_tls_context() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new folder. The fixture of pytest lists the folders of all earlier tests for each."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}-{next(_FOLDERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -57,6 +57,7 @@ def make_device(folder: Path, name: str, number: int, shared: Path | None = None
     """Return a device that has joined the shared folder."""
     clock = FakeClock()
     clock.issued = number * 1_000_000  # ids of two devices never collide
+    (folder / name).mkdir(exist_ok=True)  # in a folder that exists, quick_stores makes the store
     rec = LocalRecollect(settings_of(folder, name), clock=clock)
     rec.sync.init(str(shared or folder / "shared"))
     return SyncedDevice(name, folder, clock, rec)
