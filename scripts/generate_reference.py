@@ -81,6 +81,8 @@ SETTINGS = {
     "and `/health` answer 503.",
     "log_format": "The log of the server: `text`, or `json` with an object per line.",
     "metrics": "Whether the server answers `GET /metrics`, for Prometheus.",
+    "trace_endpoint": "The address of a collector of OpenTelemetry (OTLP over HTTP), to which the "
+    "server sends traces (`pip install '.[otel]'`). Empty: none are made.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
     "backup_folder": "Where `recollect backup` and the server write backups.",

@@ -233,6 +233,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         shutdown_delay_s=14,
         log_format="json",
         metrics=True,
+        trace_endpoint="http://t",
         keep_retrievals_days=6,
         keep_retrievals_mb=7,
         backup_folder="b",
@@ -255,7 +256,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
-        "shutdown_delay_s = 14\nlog_format = 'json'\nmetrics = true\n"
+        "shutdown_delay_s = 14\nlog_format = 'json'\nmetrics = true\ntrace_endpoint = 'http://t'\n"
         "header_timeout_s = 11\nbody_timeout_s = 12\nmax_connections = 13\n"
         "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n"
         "promote_explicit = false\n"

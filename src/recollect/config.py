@@ -52,6 +52,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "shutdown_delay_s": ("RECOLLECT_SHUTDOWN_DELAY_S",),
     "log_format": ("RECOLLECT_LOG_FORMAT",),
     "metrics": ("RECOLLECT_METRICS",),
+    "trace_endpoint": ("RECOLLECT_TRACE_ENDPOINT",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
     "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
@@ -130,6 +131,7 @@ class Settings:
     shutdown_delay_s: int = 0  # a server that is told to stop serves so long, and is not ready
     log_format: str = "text"
     metrics: bool = False  # GET /metrics of the server
+    trace_endpoint: str = ""  # a collector of OpenTelemetry; needs recollect[otel]
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
     backup_folder: str = ""  # where `recollect backup` and the server write backups
@@ -157,7 +159,9 @@ class Settings:
         _check_host("host", self.host)
         for name in self.allowed_host_names:
             _check_host("allowed_hosts", name)
-        _check_url(self.server_url)
+        _check_url("server_url", self.server_url, "http://127.0.0.1:8283")
+        if self.trace_endpoint:
+            _check_url("trace_endpoint", self.trace_endpoint, "http://localhost:4318/v1/traces")
         _check_token(self.token)
 
     @property
@@ -280,10 +284,10 @@ def _check_host(setting: str, name: str) -> None:
         )
 
 
-def _check_url(url: str) -> None:
+def _check_url(setting: str, url: str, example: str) -> None:
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in ("http", "https") or not rest.strip("/"):
-        raise InvalidInput(f"server_url must be a URL like http://127.0.0.1:8283, not {url[:80]!r}")
+        raise InvalidInput(f"{setting} must be a URL like {example}, not {url[:80]!r}")
 
 
 def _check_token(token: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recollect.errors import RecollectError, StoreDamaged
 from recollect.service.handlers.handler_table import Handler, Handlers
 from recollect.service.services import Services
+from recollect.tracing import trace
 from recollect.wire.request import VerbRequest
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ class LocalTransport:
         handler = handler_of(type(request))
         is_run = noun_of(type(request)) in RUNTIME_NOUNS
         context: Any = self._runtime() if is_run else self._services
-        response: Response = self._run(lambda: handler(context, request))
-        return response
+        with trace(f"verb {type(request).verb()}"):
+            response: Response = self._run(lambda: handler(context, request))
+            return response
 
     def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
         """Carry out *request*, yielding the events of its verb."""
@@ -59,8 +61,9 @@ class LocalTransport:
         from recollect.service.handlers.file_transfers import FILE_HANDLERS
 
         handler = FILE_HANDLERS[type(request)]
-        response: Response = self._run(lambda: handler(self._services, request, path))
-        return response
+        with trace(f"verb {type(request).verb()}"):
+            response: Response = self._run(lambda: handler(self._services, request, path))
+            return response
 
     def _run(self, call: Callable[[], Any]) -> Any:
         """Call *call*; if the store turns out to be damaged, call it on what can be rescued."""

@@ -21,6 +21,7 @@ from recollect.store.values import (
 )
 from recollect.text.chunks import split_into_chunks
 from recollect.text.fingerprint import short_hash
+from recollect.tracing import trace_step
 
 BATCH_ITEMS = 64
 
@@ -105,8 +106,10 @@ def call_embedder(
 
     It may return lists instead of an array. Any failure in it becomes an `EmbedderUnavailable`.
     """
+    count = 1 if isinstance(texts_or_query, str) else len(texts_or_query)  # type: ignore[arg-type]
     try:
-        vectors = as_vectors(embed(texts_or_query))
+        with trace_step("embed", texts=count):
+            vectors = as_vectors(embed(texts_or_query))
         if isinstance(texts_or_query, str):
             vectors = vectors.reshape(-1)
         elif isinstance(texts_or_query, list) and len(vectors) != len(texts_or_query):

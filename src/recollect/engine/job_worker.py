@@ -23,6 +23,7 @@ from recollect.engine.leased_job import LeasedJob, LeaseLost, Postponed, update_
 from recollect.engine.model_claims_stage import propose_claims
 from recollect.errors import RecollectError, StoreClosed
 from recollect.store.protocol import Tables
+from recollect.tracing import trace
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,8 @@ class Worker:
         try:
             if job.crashes >= MAX_CRASHES:
                 raise WorkerCrashed(f"its worker ended without a word {job.crashes} times")
-            STAGES[job.kind](self._engine, leased_job)
+            with trace(f"job {job.kind}"):
+                STAGES[job.kind](self._engine, leased_job)
             self._is_followed = leased_job.is_followed
         except LeaseLost:
             if job.id in self._engine.running:  # else it was handed back

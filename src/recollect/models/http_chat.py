@@ -23,6 +23,7 @@ from recollect.models.chat_turn import TurnPart, TurnRequest
 from recollect.models.http_post import CallFailed, Deadline, HttpResponse, OpenResponse
 from recollect.models.turn_request import turn_body
 from recollect.models.turn_response import turn_reader
+from recollect.tracing import trace_step
 from recollect.wire.sse_decoder import SseDecoder
 
 ChatServerKind = Literal["openai", "ollama", "anthropic"]
@@ -83,7 +84,7 @@ class HttpChatModel:
         body = self._body(system, prompt, max_tokens)
         try:
             http_post.validate_key(self._key)
-            with Deadline(self._timeout_s) as deadline:
+            with trace_step("model call", model=self.name), Deadline(self._timeout_s) as deadline:
                 response = self._send(body, deadline)
             if not response.is_success:
                 raise self._status_error(response)
@@ -99,6 +100,7 @@ class HttpChatModel:
         try:
             http_post.validate_key(self._key)
             with (
+                trace_step("model call", model=self.name),
                 Deadline(self._turn_timeout_s) as deadline,
                 self._open_turn(body, deadline) as response,
             ):

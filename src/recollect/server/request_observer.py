@@ -18,6 +18,7 @@ from recollect.mcp.http_transport import ENDPOINT_PATH
 from recollect.server.letta_v1.letta_app import PREFIX as LETTA_PREFIX
 from recollect.server.log_format import FIELDS, REQUEST_LOG
 from recollect.server.request_ids import HEADER, choose_request_id, use_request_id
+from recollect.tracing import trace
 from recollect.web.page_guard import PAGES, is_page_path
 
 OTHER = "other"  # the route of a request that has none
@@ -76,18 +77,22 @@ class RequestObserver:
                 message = {**message, "headers": self._headers(message, request_id)}
             await send(message)
 
-        with use_request_id(request_id):
+        with use_request_id(request_id), trace("request", headers=_caller_span(scope)) as span:
             try:
                 await self._app(scope, receive, note_start)
             finally:
-                self._record(
-                    HandledRequest(
-                        method=scope["method"] if scope["method"] in METHODS else OTHER,
-                        route=route_of(scope),
-                        status=status,
-                        seconds=self._clock() - begun_at if status == NO_RESPONSE else seconds,
-                    )
+                request = HandledRequest(
+                    method=scope["method"] if scope["method"] in METHODS else OTHER,
+                    route=route_of(scope),
+                    status=status,
+                    seconds=self._clock() - begun_at if status == NO_RESPONSE else seconds,
                 )
+                span.rename(f"{request.method} {request.route}")
+                span.set_attribute("http.request.method", request.method)
+                span.set_attribute("http.route", request.route)
+                span.set_attribute("http.response.status_code", request.status)
+                span.set_attribute("request_id", request_id)
+                self._record(request)
 
     def _headers(self, message: Message, request_id: str) -> list[tuple[bytes, bytes]]:
         headers = [*message.get("headers", ()), (HEADER.encode(), request_id.encode())]
@@ -102,6 +107,12 @@ class RequestObserver:
             fields: dict[str, Any] = {**vars(request), "seconds": round(request.seconds, 6)}
             text = f"{request.method} {request.route} {request.status}"
             log.info("%s", text, extra={FIELDS: fields})
+
+
+def _caller_span(scope: Scope) -> dict[str, str]:
+    """Return the header that names the span of the caller, if there is one (W3C trace context)."""
+    value = dict(scope["headers"]).get(b"traceparent")
+    return {} if value is None else {"traceparent": value.decode("latin-1")}
 
 
 def route_of(scope: Scope) -> str:

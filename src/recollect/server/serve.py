@@ -24,6 +24,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.server.connection_limits import ConnectionLimits, limited_protocol
 from recollect.server.listen_address import BACKLOG, listen, local_url
 from recollect.server.log_format import log_config
+from recollect.server.otel_tracer import traces_to
 from recollect.server.request_observer import ServerLifecycle
 from recollect.server.web_app import web_app
 
@@ -60,6 +61,7 @@ def serve(
     """
     with (
         listen(settings) as socket,
+        traces_to(settings.trace_endpoint),
         LocalRecollect(settings, readable_folders=settings.file_root_paths) as rec,
     ):
         port = socket.getsockname()[1]

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, TypeVar
 
 from recollect.errors import StoreClosed
+from recollect.tracing import trace_step
 
 T = TypeVar("T")
 MAX_GROUP = 256
@@ -84,6 +85,10 @@ class Writer:
         """Run *work* in a transaction; return its result once it is on disk."""
         if self._leading_thread == threading.get_ident():
             raise RuntimeError("a write was started inside a write; pass the tables on instead")
+        with trace_step("store write"):
+            return self._run(work)
+
+    def _run(self, work: Callable[[], T]) -> T:
         ticket = _Ticket(work)
         with self._queue_lock:
             self._queue.append(ticket)

@@ -46,6 +46,7 @@ from recollect.store.transfer.export_import import export_rows, row_counts
 from recollect.store.transfer.export_upgrade import upgrade_rows
 from recollect.store.transfer.import_steps import import_validated
 from recollect.store.transfer.row_checks import check_rows, rebuild
+from recollect.tracing import trace_step
 
 if TYPE_CHECKING:
     from recollect.store.indexes.bit_code_index import BitCodeIndex
@@ -259,7 +260,7 @@ class PostgresStore:
     @contextmanager
     def _read(self, timeout_ms: int) -> Iterator[PostgresTables]:
         self._check_usable()
-        with translate_errors(self.location):
+        with trace_step("store read"), translate_errors(self.location):
             db = self._begin_read(begin_read(self._address, timeout_ms=timeout_ms))
             try:
                 yield self._tables_of(db)

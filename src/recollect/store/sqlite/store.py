@@ -70,6 +70,7 @@ from recollect.store.transfer.export_import import (
 from recollect.store.transfer.export_upgrade import upgrade_rows
 from recollect.store.transfer.import_steps import import_validated
 from recollect.store.transfer.row_checks import rebuild
+from recollect.tracing import trace_step
 
 if TYPE_CHECKING:
     from recollect.store.indexes.bit_code_index import BitCodeIndex
@@ -195,7 +196,7 @@ class SqliteStore:
         with self._lock:
             self._busy_readers += 1
         try:
-            with translate_errors(self._path):
+            with trace_step("store read"), translate_errors(self._path):
                 tables.connection.db.execute("BEGIN")
                 try:
                     yield tables
