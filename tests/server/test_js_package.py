@@ -1,13 +1,12 @@
 """The npm package in js/: its own tests with Node, against the real server, and its types."""
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import recollect
+from node_commands import require_npm, run_in
 from server_process import run_server
 
 pytestmark = [pytest.mark.vendor, pytest.mark.timeout(300)]
@@ -16,27 +15,13 @@ PACKAGE = Path(__file__).parent.parent.parent / "js"
 TYPE_CHECK = "tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 test/types.ts"
 
 
-def run(*command: str, folder: Path, **env: str) -> str:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A copy of the package with what its tests need, from the lock file."""
-    assert shutil.which("npm"), "Node is not installed: apt-get install nodejs npm"
+    require_npm()
     folder = tmp_path / "js"
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("node_modules"))
-    run("npm", "ci", "--no-audit", "--no-fund", folder=folder)
+    run_in(folder, "npm", "ci", "--no-audit", "--no-fund")
     return folder
 
 
@@ -45,7 +30,7 @@ def test_the_client_and_the_middleware_work_with_the_server(package: Path, tmp_p
     with recollect.open(db, embedding_backend="none") as rec:
         rec.ingest("We use pnpm, not npm.", type="decision", project="site")
     with run_server(db) as server:
-        output = run("npm", "test", folder=package, RECOLLECT_URL=server.url)
+        output = run_in(package, "npm", "test", RECOLLECT_URL=server.url)
 
     assert "fail 0" in output
-    run("npx", *TYPE_CHECK.split(), folder=package)
+    run_in(package, "npx", *TYPE_CHECK.split())
