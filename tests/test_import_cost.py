@@ -67,6 +67,24 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     assert not {name.rpartition(".")[2] for name in services} & {"capture", "forget", "briefing"}
 
 
+def test_a_hook_without_a_server_loads_no_part_of_the_engine_and_no_unused_search() -> None:
+    answer = (
+        "import tempfile, os, recollect\n"
+        "db = os.path.join(tempfile.mkdtemp(), 'memory.db')\n"
+        "from recollect.hooks.without_server import answer_from_file\n"
+        "payload = {'cwd': '/', 'prompt': 'How long should answers be?', 'session_id': 's'}\n"
+        "answer_from_file(db, payload, client='claude-code', kind='KIND', project='')"
+    )
+    at_start = loaded(answer.replace("KIND", "session-start"))
+    at_prompt = loaded(answer.replace("KIND", "prompt"))
+
+    assert "recollect.service.briefing" in at_start
+    assert "recollect.retrieval.retrieve" in at_prompt - at_start
+    unused = ("app.engine_control", "service.maintenance", "service.forget", "hooks.server_request")
+    assert not (at_start | at_prompt) & {f"recollect.{name}" for name in unused}
+    assert not (at_start | at_prompt) & {"numpy", "click"}
+
+
 def test_commands_that_only_read_rows_load_neither_numpy_nor_a_model() -> None:
     for command in ("['status']", "['inbox', 'list']", "['show', 'x']"):
         modules = loaded(
@@ -156,16 +174,16 @@ def test_a_prompt_without_a_server_is_answered_without_token_tables_and_without_
 
 
 def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_nothing_else() -> None:
-    modules = loaded("import recollect.hooks.hook_command")
+    modules = loaded("import recollect.hooks.hook_command, recollect.hooks.server_request")
 
     assert not modules & {*HEAVY, "apsw", "typing", "dataclasses", "pathlib", "subprocess"}
     assert not modules & {"http.client", "asyncio", "logging", "email", "ssl", "importlib.util"}
     assert {name for name in modules if name.startswith("recollect")} == {
         "recollect",
         "recollect.hooks",
-        "recollect.hooks.server_request",
         "recollect.hooks.event_names",
         "recollect.hooks.hook_command",
+        "recollect.hooks.server_request",
         "recollect.hooks.state_files",
         "recollect.hooks.target_store",
     }

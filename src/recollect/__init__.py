@@ -367,8 +367,7 @@ def learning(
             path = memory
             settings = load_settings(db=str(path))
             return MemorySource(settings.location, open_store=lambda: open(path))
-        local = getattr(memory, "engine", None)
-        name = str(getattr(memory, "url", "") or getattr(local, "store_location", memory))
+        name = str(getattr(memory, "url", "") or getattr(memory, "location", memory))
         return MemorySource(name, memory, close_at_end=False)
 
     return Learning(find_source, options)

@@ -6,7 +6,6 @@ configuration file, the default. Only this module and the entry points read the 
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import field, fields
 from pathlib import Path
@@ -321,11 +320,18 @@ def _from_variable(name: str, variable: str, value: str) -> str | bool | int:
 
 def _from_file(path: Path) -> dict[str, str | bool | int]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"cannot read the configuration file {path}: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+    # Most users have no such file.
+    import tomllib
+
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
     types = _setting_types()
     for name, value in values.items():
         if name not in types:
@@ -335,3 +341,7 @@ def _from_file(path: Path) -> dict[str, str | bool | int]:
         if type(value) is not types[name]:  # not isinstance: `true` is not a number
             raise InvalidInput(f"setting {name!r} in {path} must be a {types[name].__name__}")
     return values
+
+
+def _unreadable(path: Path, error: Exception) -> InvalidInput:
+    return InvalidInput(f"cannot read the configuration file {path}: {error}")

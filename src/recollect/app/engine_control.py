@@ -49,12 +49,6 @@ class EngineControl:
         self._backups = BackupSchedule(services)
 
     @property
-    def store_location(self) -> str:
-        """Where the store is: the absolute path of its file, or its address without a password."""
-        store = self._services.store
-        return store.location if store.file is None else str(store.file.path.absolute())
-
-    @property
     def store_is_file(self) -> bool:
         """Whether the store is in a file, not on a database server."""
         return self._services.store.file is not None

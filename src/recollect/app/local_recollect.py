@@ -124,6 +124,11 @@ class LocalRecollect(Recollect):
         """The database file; raises `InvalidInput` if the store is on a database server."""
         return self._require_file().path
 
+    @property
+    def location(self) -> str:
+        """Where the store is: the absolute path of its file, or its address without a password."""
+        return self._store.location if self._file is None else str(self._file.path.absolute())
+
     def _require_file(self) -> SqliteStore:
         if self._file is None:
             raise InvalidInput(

@@ -35,7 +35,7 @@ def handle_event(
     event = parse_event(payload, client=client, kind=kind, project=project)
     state = state_files.state_folder(dict(os.environ))
     folder = state_files.session_folder(state)
-    injected = InjectedMemories(folder, event, db=rec.engine.store_location, deadline=deadline)
+    injected = InjectedMemories(folder, event, db=rec.location, deadline=deadline)
     with use_client(client):
         text = _recall_or_retry(rec, event, injected)
     if event.kind == event_names.SESSION_START:

@@ -13,7 +13,7 @@ import select
 import sys
 import time
 
-from recollect.hooks import event_names, server_request, state_files, target_store
+from recollect.hooks import event_names, state_files, target_store
 from recollect.hooks.target_store import TargetStore
 
 SERVER_TIMEOUT_MS = 100.0  # for the response of a server
@@ -132,6 +132,9 @@ def _answer(call: _HookCall, started_at: float) -> tuple[bytes, str]:
 
 def _ask_server(address: tuple[str, int, bool], call: _HookCall) -> tuple[int, bytes]:
     """Return status and body of the server's response, or 0 and the reason if there is none."""
+    # Imported here: it loads the sockets, which an answer from the file does not need.
+    from recollect.hooks import server_request
+
     timeout_s = _timeout_s(call.environ, SERVER_TIMEOUT_MS)
     deadline = time.monotonic() + timeout_s
     request = {

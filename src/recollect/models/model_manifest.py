@@ -12,7 +12,6 @@ The default model needs no folder; its manifest is defined here.
 import hashlib
 import json
 from dataclasses import fields
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ def default_manifest() -> Manifest:
         name="all-MiniLM-L6-v2-int8",
         dimension=384,
         model=str(folder / "model.onnx"),
-        tokenizer=str(files(__package__) / "minilm" / "vocab.txt"),
+        tokenizer=str(Path(__file__).with_name("minilm") / "vocab.txt"),
         sha256=MINILM_SHA256,
     )
 

@@ -113,7 +113,7 @@ class HealthReader:
         with move_on_after(READ_TIMEOUT_S) as scope:
             await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
         last = self._last or HealthSnapshot(
-            path=self._rec.engine.store_location,
+            path=self._rec.location,
             embedder=UNKNOWN_EMBEDDER,
             store_error=NEVER_READ,
         )
@@ -134,7 +134,7 @@ class HealthReader:
         except StoreError as error:
             store_error = str(error)
         self._last = HealthSnapshot(
-            path=self._rec.engine.store_location,
+            path=self._rec.location,
             embedder=self._rec.engine.embedder_status(),
             store=store,
             store_error=store_error,

@@ -35,9 +35,7 @@ def preload_token_counter() -> None:
 def hook_router(rec: LocalRecollect) -> APIRouter:
     """Return the router with the hook route."""
     router = APIRouter(prefix=PREFIX)
-    served = os.path.realpath(
-        rec.engine.store_location
-    )  # a store on a database server has no other name
+    served = os.path.realpath(rec.location)  # a store on a database server has no other name
 
     @router.post("/hooks/{client}/{event}", include_in_schema=False)
     def hook(client: str, event: str, hook_request: HookRequest) -> Response:

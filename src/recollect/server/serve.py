@@ -96,7 +96,7 @@ def serve(
                     url=local_url(settings.host, port),
                     host=settings.host,
                     port=port,
-                    db=rec.engine.store_location,
+                    db=rec.location,
                     key=app.state.site.sessions.key,
                 )
             )

@@ -9,7 +9,7 @@ memories it wrote for a project or globally, stay.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.context.block_prompt import PromptMetadata
 from recollect.domain import limits
@@ -22,7 +22,10 @@ from recollect.service.block_writing import give_default_blocks
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_agent, find_viewer
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.wire.requests import agents as requests
+
+if TYPE_CHECKING:
+    # For the type checker only: a hook looks for an agent, and sends none of these requests.
+    from recollect.wire.requests import agents as requests
 
 MAX_PROMPT = 200_000
 PROMPT_TAGS = 20
@@ -38,7 +41,7 @@ _CLEAN: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def create_agent(services: Services, request: requests.CreateAgentRequest) -> Agent:
+def create_agent(services: Services, request: "requests.CreateAgentRequest") -> Agent:
     """Create an agent with the blocks that every agent starts with."""
     now = services.clock.now()
     agent_id, settings = services.clock.new_id(), _settings(request, _CLEAN)
@@ -68,13 +71,13 @@ def require_agent(tables: Tables, agent: str) -> Agent:
     return existing
 
 
-def get_agent(services: Services, request: requests.GetAgentRequest) -> Agent:
+def get_agent(services: Services, request: "requests.GetAgentRequest") -> Agent:
     """Return one agent."""
     with services.store.read() as tables:
         return require_agent(tables, request.agent)
 
 
-def list_agents(services: Services, request: requests.ListAgentsRequest) -> list[Agent]:
+def list_agents(services: Services, request: "requests.ListAgentsRequest") -> list[Agent]:
     """Return agents, pinned ones first, that have a pin of that kind and suit a project."""
     with services.store.read() as tables:
         agents = tables.agents.all()
@@ -91,7 +94,7 @@ def list_agents(services: Services, request: requests.ListAgentsRequest) -> list
     return sorted(agents, key=lambda agent: (agent.pinned is AgentPinning.NOT, agent.name))
 
 
-def update_agent(services: Services, request: requests.UpdateAgentRequest) -> Agent:
+def update_agent(services: Services, request: "requests.UpdateAgentRequest") -> Agent:
     """Change an agent's name, description, model, system prompt or metadata."""
     changes = _settings(request, request.model_fields_set - {"agent"})
 
@@ -115,7 +118,7 @@ def _settings(request: object, names: Iterable[str]) -> dict[str, Any]:
     return {name: _CLEAN[name](getattr(request, name)) for name in names}
 
 
-def pin_agent(services: Services, request: requests.PinAgentRequest) -> Agent:
+def pin_agent(services: Services, request: "requests.PinAgentRequest") -> Agent:
     """Pin an agent globally or to one project, or unpin it."""
     pin = request.where
     if pin is AgentPinning.LOCAL and request.project is None:

@@ -13,6 +13,7 @@ within a group the most certain candidate; records of sessions come last. Duplic
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from recollect.domain.change import Change, ChangeKind
 from recollect.domain.maintenance import InboxItem
@@ -28,7 +29,14 @@ from recollect.service.duplicate_search import (
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.wire.requests.inbox import InboxItemsRequest, ListInboxRequest, ReviewOrderRequest
+
+if TYPE_CHECKING:
+    # For the type checker only: a hook counts proposals, and sends none of these requests.
+    from recollect.wire.requests.inbox import (
+        InboxItemsRequest,
+        ListInboxRequest,
+        ReviewOrderRequest,
+    )
 
 CONTEXT_CHARS = 160  # of the source, before and after a quote
 MAX_CANDIDATES = 20_000  # read for one list
@@ -42,7 +50,7 @@ TYPE_NAMES = {
 }
 
 
-def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]:
+def list_inbox(services: Services, request: "ListInboxRequest") -> list[InboxItem]:
     """
     Return candidates in the order of review; the limit counts items without their duplicates.
 
@@ -66,13 +74,13 @@ def list_inbox(services: Services, request: ListInboxRequest) -> list[InboxItem]
         return _add_details(tables, page, duplicates)
 
 
-def review_order(services: Services, request: ReviewOrderRequest) -> list[str]:
+def review_order(services: Services, request: "ReviewOrderRequest") -> list[str]:
     """Return the ids of all candidates in the order of `list_inbox`."""
     with services.store.read() as tables:
         return tables.memories.review_order()
 
 
-def inbox_items(services: Services, request: InboxItemsRequest) -> list[InboxItem]:
+def inbox_items(services: Services, request: "InboxItemsRequest") -> list[InboxItem]:
     """Return some candidates with the duplicates that the word index finds."""
     with services.store.read() as tables:
         memories = tables.memories.get_many(request.memory_ids)

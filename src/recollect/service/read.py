@@ -29,10 +29,6 @@ from recollect.domain.retrieval import (
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
-from recollect.retrieval.retrieve import MemorySearchResult, retrieve
-from recollect.retrieval.why_not import describe_closest
-from recollect.retrieval.why_not import why_not as find_why_not
-from recollect.retrieval.why_not import why_nothing as find_why_nothing
 from recollect.service import validate
 from recollect.service.place_lookup import RequestPlace, find_viewer, place_of
 from recollect.service.services import Services
@@ -45,7 +41,9 @@ from recollect.wire.requests import recollect as requests
 from recollect.wire.requests.shared import FilterFields, InboxFilterFields
 
 if TYPE_CHECKING:
-    # For the type checker only: most programs send none of these requests.
+    # For the type checker only: most programs send none of these requests, and a hook at the start
+    # of a session does not search.
+    from recollect.retrieval.retrieve import MemorySearchResult
     from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 
 MAX_DROPPED = 20  # results that were not returned, in a logged retrieval
@@ -183,6 +181,9 @@ def search_memories(
 
     *if_nothing* gets what the closest match lacked, from the same snapshot of the store.
     """
+    # Slow to load, and not needed to list or to brief.
+    from recollect.retrieval.retrieve import retrieve
+
     hits: Sequence[Hit] = ()
     notes = ["the query is empty"]
     with query_snapshot(services, query.query) as snapshot:
@@ -191,6 +192,8 @@ def search_memories(
             result = retrieve(snapshot.tables, resolved, snapshot.vector)
             hits, notes = result.hits[offset:], _log_notes(snapshot, result)
             if if_nothing is not None and not result.hits:
+                from recollect.retrieval.why_not import describe_closest  # as above
+
                 if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
     agent_id = resolved.viewer.agent_id
     logged = logged_hits(hits, {})
@@ -200,6 +203,8 @@ def search_memories(
 
 def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
     """Return why a search does not return a memory."""
+    from recollect.retrieval.why_not import why_not as find_why_not  # as above
+
     query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
         tables = snapshot.tables
@@ -210,6 +215,8 @@ def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
 
 def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyNot:
     """Return the closest match of a query, and why the search does not return it."""
+    from recollect.retrieval.why_not import why_nothing as find_why_nothing  # as above
+
     query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
         resolved = resolve_query(services, snapshot.tables, query)
@@ -305,11 +312,13 @@ def with_query(services: Services, snapshot: QuerySnapshot, query: str) -> Query
 
 def run_query(snapshot: QuerySnapshot, query: ResolvedQuery) -> tuple[Sequence[Hit], list[str]]:
     """Return the hits of a query and notes for the log."""
+    from recollect.retrieval.retrieve import retrieve  # as above
+
     result = retrieve(snapshot.tables, query, snapshot.vector)
     return result.hits, _log_notes(snapshot, result)
 
 
-def _log_notes(snapshot: QuerySnapshot, result: MemorySearchResult) -> list[str]:
+def _log_notes(snapshot: QuerySnapshot, result: "MemorySearchResult") -> list[str]:
     notes = [f"{result.above_threshold} candidates above the threshold"]
     if result.closest is not None:
         closest = result.closest

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 
 from recollect.lazy_dataclass import dataclass
 
@@ -23,10 +23,10 @@ class Migration:
 
 
 @cache
-def load_migrations(package: str) -> tuple[Migration, ...]:
-    """Return the migrations in the folder of *package*, in order. Read once per process."""
+def load_migrations(folder: Path) -> tuple[Migration, ...]:
+    """Return the migrations in *folder*, in order. Read once per process."""
     migrations = []
-    for entry in (files(package) / "migrations").iterdir():
+    for entry in folder.iterdir():
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name):
             sql = entry.read_text(encoding="utf-8")
             migrations.append(Migration(int(match[1]), match[2], sql))

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from recollect.lazy_dataclass import dataclass
@@ -43,7 +43,7 @@ class Language:
     stop_words: frozenset[str]
     abbreviations: frozenset[str] = frozenset()  # a full stop after one does not end a sentence
     endings: tuple[str, ...] = ()  # of words, longest first
-    cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    cues: Mapping[str, LazyPattern] = field(default_factory=dict)
     dates: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,12 +64,12 @@ class Language:
 @cache
 def load_language(code: str) -> Language:
     """Return the data of a language, read from its file once."""
-    text = files("recollect.text").joinpath("languages", f"{code}.toml").read_text("utf-8")
-    data = tomllib.loads(text)
+    path = Path(__file__).with_name("languages") / f"{code}.toml"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
     is_spaced = code == ENGLISH or code in SPACED
     edges = (r"(?<!\w)", r"(?!\w)") if is_spaced else ("", "")
     cues = {
-        name: re.compile(f"{edges[0]}(?:{pattern}){edges[1]}", re.IGNORECASE)
+        name: LazyPattern(f"{edges[0]}(?:{pattern}){edges[1]}", flags=re.IGNORECASE)
         for name, pattern in data.get("cues", {}).items()
     }
     return Language(

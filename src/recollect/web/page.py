@@ -123,7 +123,7 @@ class PageRequest:
             "undoable": len(self.session.decisions),
             "preferences": self.preferences(),
             "here": self.http.url.path,
-            "store_path": self.rec.engine.store_location,
+            "store_path": self.rec.location,
             "product_version": __version__,
             "find_query": self.query("q") if self.http.url.path == SEARCH else "",
         }

@@ -6,6 +6,8 @@ servers migrates and the others find it done. A schema with a migration that thi
 know is refused.
 """
 
+from pathlib import Path
+
 import psycopg
 from psycopg.rows import TupleRow
 
@@ -29,7 +31,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 
 def migrate(db: "psycopg.Connection[TupleRow]", address: ServerAddress, clock: Clock) -> int:
     """Apply the missing migrations to the schema of *address*, all or none; return its version."""
-    steps = load_migrations(__package__)
+    steps = load_migrations(Path(__file__).with_name("migrations"))
     newest = steps[-1].number
     with translate_errors(address.location):
         _check_server(db, address)

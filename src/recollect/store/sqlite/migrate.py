@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 
 def known_migrations() -> tuple[Migration, ...]:
     """Return the migrations of this version, in order."""
-    return load_migrations(__package__)
+    return load_migrations(Path(__file__).with_name("migrations"))
 
 
 def migrate(
