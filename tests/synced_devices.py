@@ -14,7 +14,7 @@ from support import FakeClock
 LOCAL_TABLES = frozenset(
     {"retrievals", "ingestion_events", "jobs", "unsettled", "model_calls", "runs", "run_calls"}
 )
-LOCAL_COLUMNS = {"repos": "root"}
+LOCAL_COLUMNS = {"repos": "root", "skills": "path"}
 
 
 @dataclass

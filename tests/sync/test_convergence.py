@@ -160,6 +160,23 @@ class SyncedWorld:
         else:
             update(name, system_prompt=self.word())
 
+    def load_skill(self, device: SyncedDevice, arg: int) -> None:
+        """Load, refresh or unload a skill, whose text differs between devices and times."""
+        home = self.folder / f"home-{device.name}"
+        name = f"skill{arg % 2}"
+        path = home / ".agents" / "skills" / name / "SKILL.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\nname: {name}\ndescription: text\n---\nText {arg % 3}.\n")
+        self.change_agent(device, arg)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(home))
+            if arg % 7 == 0:
+                device.rec.skills.unload(f"agent{arg % 2}", name)
+            elif arg % 7 == 1:
+                device.rec.skills.refresh(f"agent{arg % 2}")
+            else:
+                device.rec.skills.load(f"agent{arg % 2}", name)
+
     def take_version(self, device: SyncedDevice, arg: int) -> None:
         """Restore or discard values that lost against another device."""
         if versions := device.rec.sync.versions():
@@ -268,7 +285,7 @@ VERBS = [
     *("ingest", "ingest", "same_text", "promote", "promote", "reject", "reject", "undo", "forget"),
     *("edit", "fact", "block", "block", "say", "unsay", "capture", "delete_agent", "document"),
     *("link", "jump", "sync", "interrupted_sync", "carry"),
-    *("save_search", "change_agent", "change_agent", "take_version"),
+    *("save_search", "change_agent", "change_agent", "take_version", "load_skill", "load_skill"),
 ]
 LAST_VERB = len(VERBS) - 1
 STEPS = st.lists(

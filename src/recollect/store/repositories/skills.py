@@ -16,8 +16,19 @@ class SkillRepository(Repository):
     _statements = "skills"
 
     def save(self, skill: StoredSkill, at: datetime) -> str:
-        """Store a skill as it is now; return its id, the former one if it was stored before."""
-        return str(self._value("save_skill", **field_values(skill), at=at))
+        """
+        Store a skill as it is now; return its id, the former one if it was stored before.
+
+        One that came from another device gets its path here.
+        """
+        values = field_values(skill)
+        names = ("name", "sha256", "origin", "metadata", "project_id", "path")
+        former = self._value("stored_skill", **{name: values[name] for name in names})
+        if former is None:
+            self._run("add_skill", **values, at=at)
+            return skill.id
+        self._run("set_path", id=former, path=skill.path)
+        return str(former)
 
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
         """Give a skill to an agent."""

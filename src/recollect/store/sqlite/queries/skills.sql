@@ -1,9 +1,15 @@
--- save_skill: as it is in its folder now
+-- stored_skill: the same as in a folder; one that came from another device has no path
+SELECT id FROM skills
+ WHERE name = :name AND sha256 = :sha256 AND origin = :origin AND metadata = :metadata
+   AND coalesce(project_id, '') = coalesce(:project_id, '') AND path IN (:path, '')
+ ORDER BY path DESC, id LIMIT 1;
+
+-- set_path: of a skill, in this machine
+UPDATE skills SET path = :path WHERE id = :id AND path <> :path;
+
+-- add_skill: as it is in its folder now; it is never changed
 INSERT INTO skills (id, name, description, origin, project_id, path, content, sha256, metadata, created_at, updated_at)
-VALUES (:id, :name, :description, :origin, :project_id, :path, :content, :sha256, :metadata, :at, :at)
-ON CONFLICT (name, origin, coalesce(project_id, ''), path, sha256) DO UPDATE
-   SET metadata = excluded.metadata, updated_at = excluded.updated_at
-RETURNING id;
+VALUES (:id, :name, :description, :origin, :project_id, :path, :content, :sha256, :metadata, :at, :at);
 
 -- drop_unused: skills that no agent has loaded
 DELETE FROM skills WHERE id NOT IN (SELECT skill_id FROM agent_skills);

@@ -9,7 +9,7 @@ and repairs, which may make tables anew.
 import apsw
 
 from recollect.store.sqlite.sync.kept_versions import NAMESPACE_TEXT
-from recollect.store.sqlite.sync.record_kinds import KINDS, RecordKind
+from recollect.store.sqlite.sync.record_kinds import KINDS, OMITTED
 
 # A change of this column replaces text; with '' every update of the table does.
 _REPLACED_TEXT = {
@@ -21,7 +21,7 @@ _REPLACED_TEXT = {
 # What these rows say is in other rows too, or is no text of a person.
 _WITHOUT_TEXT = frozenset(
     {
-        *("project_links", "repos", "agent_blocks"),
+        *("project_links", "repos", "agent_blocks", "agent_skills"),
         *("memory_tags", "memory_links", "tombstones"),
     }
 )
@@ -31,23 +31,23 @@ def create_triggers(db: apsw.Connection) -> None:
     """Let the database note changes from now on."""
     for kind, layout in KINDS.items():
         record_id = " || ' ' || ".join(f'{{row}}."{column}"' for column in layout.keys)
-        _create(db, kind, kind, record_id, layout)
+        _create(db, kind, kind, record_id)
         if layout.values:
             _delete_versions(db, kind, record_id.format(row="OLD"))
         for part, column in layout.parts.items():
-            _create(db, part, kind, f'{{row}}."{column}"', RecordKind())
+            _create(db, part, kind, f'{{row}}."{column}"')
 
 
-def _create(db: apsw.Connection, table: str, kind: str, record_id: str, layout: RecordKind) -> None:
+def _create(db: apsw.Connection, table: str, kind: str, record_id: str) -> None:
     replaced = _REPLACED_TEXT.get(table)
     updated = "0"
     if replaced is not None:
         updated = f'NEW."{replaced}" IS NOT OLD."{replaced}"' if replaced else "1"
     deleted = "0" if table in _WITHOUT_TEXT else "1"
     columns = ""
-    if layout.omitted:
+    if table in OMITTED:
         names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        listed = ", ".join(f'"{name}"' for name in names if name not in layout.omitted)
+        listed = ", ".join(f'"{name}"' for name in names if name not in OMITTED[table])
         columns = f" OF {listed}"
     for event, columns_of_event, row, redacted in (
         ("insert", "", "NEW", "0"),

@@ -43,6 +43,8 @@ class CollisionRules:
             return {kind: [self._at_free_position(row, origin)]}
         if kind == "agent_blocks":
             return rows if self._takes_label(row) else None
+        if kind == "agent_skills":
+            return rows if self._is_latest_skill(rows) else None
         return rows
 
     def link_rivals(self) -> None:
@@ -80,6 +82,7 @@ class CollisionRules:
         if kind == "agents":
             self._db.execute(_RENAME_ALIKE.format("conversations", "key", "agent_id"), ids)
             self._detach_alike(record_id, main_id)
+            self._unload_alike(record_id, main_id)
         if kind == "conversations":
             sql = """UPDATE messages SET position = position + 1 +
                             (SELECT max(position) FROM messages
@@ -166,6 +169,32 @@ class CollisionRules:
                 self._rows.delete("agent_blocks", f"{row['agent_id']} {other}")
             return True
         return False
+
+    def _is_latest_skill(self, rows: Rows) -> bool:
+        """Return whether an agent keeps a skill; of several with one name the latest stays."""
+        row, skill = rows["agent_skills"][0], rows["skills"][0]
+        sql = """SELECT a.loaded_at, a.skill_id
+                   FROM agent_skills a JOIN skills s ON s.id = a.skill_id
+                  WHERE a.agent_id = ? AND s.name = ? AND a.skill_id <> ?"""
+        values = (row["agent_id"], skill["name"], row["skill_id"])
+        others: list[tuple[Any, ...]] = self._db.execute(sql, values).fetchall()
+        if any(other > (row["loaded_at"], row["skill_id"]) for other in others):
+            return False
+        for _, skill_id in others:
+            self._rows.delete("agent_skills", f"{row['agent_id']} {skill_id}")
+        return True
+
+    def _unload_alike(self, agent_id: str, main_id: str) -> None:
+        """Of two skills with one name, let the one that was loaded last stay loaded."""
+        sql = """SELECT o.agent_id, o.skill_id FROM agent_skills o
+                   JOIN skills os ON os.id = o.skill_id
+                   JOIN skills ns ON ns.name = os.name AND ns.id <> os.id
+                   JOIN agent_skills n ON n.skill_id = ns.id
+                  WHERE o.agent_id IN (:old, :new) AND n.agent_id IN (:old, :new)
+                    AND (n.loaded_at, n.skill_id) > (o.loaded_at, o.skill_id)"""
+        alike = self._db.execute(sql, {"old": agent_id, "new": main_id}).fetchall()
+        for owner, skill_id in alike:
+            self._rows.delete("agent_skills", f"{owner} {skill_id}")
 
     def _own_device(self) -> str:
         device = self._state.device()

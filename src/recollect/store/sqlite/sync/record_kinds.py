@@ -2,8 +2,8 @@
 What travels between devices: the kinds of records, their tables and their references.
 
 A record is a row with the rows that belong to it. Constants only: these names are put into SQL.
-Not listed, and so not synced: jobs, events, runs, the retrieval log, embeddings, indexes, and what
-lies in folders of a machine (files, skills).
+Not listed, and so not synced: jobs, events, runs, the retrieval log, embeddings, indexes, and
+files, which are copies of what lies in folders of a machine.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ class RecordKind:
     keys: tuple[str, ...] = ("id",)
     # table: the column that names the record
     parts: Mapping[str, str] = field(default_factory=dict)
-    omitted: frozenset[str] = frozenset()  # columns of this machine
+    # table: the column of the record that names its row. Such a row is never changed, and goes with
+    # the last record that names it.
+    shared_parts: Mapping[str, str] = field(default_factory=dict)
     # column: the kind that it refers to; the record goes with it if it is in `owners`
     references: Mapping[str, str] = field(default_factory=dict)
     owners: frozenset[str] = frozenset()
@@ -36,6 +38,11 @@ class RecordKind:
     values: frozenset[str] = frozenset()
 
 
+# Columns that belong to this machine.
+OMITTED: Mapping[str, frozenset[str]] = {
+    "repos": frozenset({"root"}),
+    "skills": frozenset({"path"}),
+}
 _IN_CONVERSATION: dict[str, str] = {"conversation_id": "conversations"}
 
 # In the order of applying: parents before children.
@@ -56,7 +63,6 @@ KINDS: Mapping[str, RecordKind] = {
         owners=frozenset({"project_id", "main_project_id"}),
     ),
     "repos": RecordKind(
-        omitted=frozenset({"root"}),
         references={"project_id": "projects"},
         owners=frozenset({"project_id"}),
         natural_keys=(("remote",), ("project_id", "name")),
@@ -81,6 +87,12 @@ KINDS: Mapping[str, RecordKind] = {
         keys=("agent_id", "block_id"),
         references={"agent_id": "agents", "block_id": "blocks"},
         owners=frozenset({"agent_id", "block_id"}),
+    ),
+    "agent_skills": RecordKind(
+        keys=("agent_id", "skill_id"),
+        shared_parts={"skills": "skill_id"},
+        references={"agent_id": "agents"},
+        owners=frozenset({"agent_id"}),
     ),
     "conversations": RecordKind(
         references={"agent_id": "agents", "project_id": "projects", "repo_id": "repos"},

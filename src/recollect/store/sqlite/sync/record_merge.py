@@ -44,7 +44,8 @@ def merge_rows(kind: str, later: Rows, earlier: Rows) -> Rows:
     elif kind == "sources":
         row["content"] = merge_blanked(row["content"], other["content"], BLANKS)
         row["sha256"] = sha256_hex(row["content"])
-    return {kind: [row]}
+    shared = {table: later[table] for table in KINDS[kind].shared_parts}
+    return {kind: [row], **shared}
 
 
 def _merge_texts(kind: str, later: Row, earlier: Row) -> Row:

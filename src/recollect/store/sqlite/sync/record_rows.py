@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from recollect.store.sqlite.sqlite_rows import SqliteRows
-from recollect.store.sqlite.sync.record_kinds import KINDS
+from recollect.store.sqlite.sync.record_kinds import KINDS, OMITTED
 
 _FIXED_COLUMNS = ("captured_at", "observed_at")  # of a source; the database refuses to change them
 
@@ -25,12 +25,16 @@ class RecordRows:
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        tables = {table for kind in KINDS for table in (kind, *KINDS[kind].parts)}
+        tables = {
+            table
+            for kind, layout in KINDS.items()
+            for table in (kind, *layout.parts, *layout.shared_parts)
+        }
         self._columns = {
             table: [
                 column
                 for column in SqliteRows(db).columns(table)
-                if column not in (KINDS[table].omitted if table in KINDS else ())
+                if column not in OMITTED.get(table, ())
             ]
             for table in tables
         }
@@ -46,6 +50,8 @@ class RecordRows:
         rows = {kind: main}
         for table, column in KINDS[kind].parts.items():
             rows[table] = self._select(table, f'"{column}" = ?', (record_id,))
+        for table, column in KINDS[kind].shared_parts.items():
+            rows[table] = self._select(table, "id = ?", (main[0][column],))
         return rows
 
     def exists(self, kind: str, record_id: str) -> bool:
@@ -88,6 +94,8 @@ class RecordRows:
         parts = KINDS[kind].parts
         if "evidence" in parts:
             self._add_missing("evidence", rows["evidence"])  # before an active memory needs it
+        for table in KINDS[kind].shared_parts:
+            self._add_missing(table, rows[table])
         self._write_row(kind, main)
         for table, column in parts.items():
             self._replace(table, column, main["id"], rows[table])
@@ -96,6 +104,8 @@ class RecordRows:
         """Delete the row of a record; the database deletes what belongs to it."""
         where = " AND ".join(f'"{column}" = ?' for column in KINDS[kind].keys)
         self._db.execute(f"DELETE FROM {kind} WHERE {where}", key_values(kind, record_id))
+        for table, column in KINDS[kind].shared_parts.items():
+            self._db.execute(f'DELETE FROM {table} WHERE id NOT IN (SELECT "{column}" FROM {kind})')
 
     def _select(self, table: str, where: str, values: Sequence[Any]) -> list[Row]:
         columns = self._columns[table]

@@ -52,6 +52,12 @@ class ReferenceCheck:
             sql = "SELECT agent_id FROM conversations WHERE id = ?"
             row["agent_id"] = self._db.execute(sql, (row["conversation_id"],)).get
         checked = {**rows, kind: [row]}
+        for table in KINDS[kind].shared_parts:
+            part = rows[table][0]
+            if (project_id := part["project_id"]) and not self._rows.exists("projects", project_id):
+                if not self._is_gone("projects", project_id):
+                    return None, True
+                checked[table] = [{**part, "project_id": None}]
         if kind == "memories" and rows["evidence"]:
             return self._check_evidence(checked)
         return checked, False

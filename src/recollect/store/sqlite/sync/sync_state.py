@@ -264,10 +264,10 @@ class SyncState:
             self._db.execute(sql, (main_id, kind, record_id))
             sql = f"DELETE FROM {table} WHERE kind = ? AND id = ?"
             self._db.execute(sql, (kind, record_id))
-        # The id of an attachment contains those of agent and block.
+        # The id of what an agent has contains the id of the agent.
         for table in ("sync_records", "sync_changes", "sync_contents"):
             sql = f"""UPDATE OR IGNORE {table} SET id = replace(id, :old, :new)
-                       WHERE kind = 'agent_blocks' AND instr(id, :old)"""
+                       WHERE kind IN ('agent_blocks', 'agent_skills') AND instr(id, :old)"""
             self._db.execute(sql, {"old": record_id, "new": main_id})
 
     def is_deleted(self, kind: str, record_id: str) -> bool:
