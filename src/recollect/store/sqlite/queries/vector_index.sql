@@ -2,9 +2,9 @@
 SELECT e.id, e.seq, e.chunks, e.vector FROM items i CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id
  WHERE i.shelf_id = :partition_id ORDER BY e.id;
 
--- since: vectors that were added after an id
-SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
- WHERE e.id > :id AND e.model_id = :model_id ORDER BY e.id;
+-- since: vectors that were added after an id; the + keeps SQLite from reading all vectors of the model by their hash
+SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e CROSS JOIN items i ON i.seq = e.seq
+ WHERE e.id > :id AND +e.model_id = :model_id ORDER BY e.id;
 
 -- by_id: the vectors of some ids, given as a JSON list
 SELECT e.seq, e.chunks, e.vector FROM json_each(:ids) j CROSS JOIN embeddings e ON e.id = j.value;
