@@ -35,7 +35,8 @@ def db() -> Iterator[apsw.Connection]:
     """Three partitions of items; some items have several chunks, and many are alike."""
     connection = apsw.Connection(":memory:")
     connection.execute(
-        "CREATE TABLE items (seq INTEGER PRIMARY KEY, shelf_id INTEGER, id TEXT);"
+        "CREATE TABLE items (seq INTEGER PRIMARY KEY, shelf_id INTEGER, id TEXT,"
+        " words INTEGER DEFAULT 1, embedded_by INTEGER);"
         "CREATE TABLE embeddings (id INTEGER PRIMARY KEY, seq INTEGER, model_id INTEGER,"
         " chunks INTEGER, vector BLOB)"
     )
@@ -193,6 +194,16 @@ def test_an_item_that_moved_to_another_partition_has_no_vectors_in_its_old_one(
     records = ItemRecords(SqliteConnection(db), ItemKind.BLOCK, None)
 
     assert records.without_vectors([3, 6, 9, 999_999], [1]) == [3, 6, 999_999]
+
+
+def test_an_embedded_item_whose_text_became_blank_has_no_vectors(db: apsw.Connection) -> None:
+    # The row of an embedded item with words says that it has vectors; here it does not.
+    db.execute("UPDATE items SET embedded_by = 1")
+    db.execute("UPDATE items SET words = 0 WHERE seq IN (3, 6)")
+    db.execute("DELETE FROM embeddings WHERE seq = 6")
+    records = ItemRecords(SqliteConnection(db), ItemKind.BLOCK, None)
+
+    assert records.without_vectors([3, 6, 9], [1]) == [6]
 
 
 def test_every_finite_half_precision_number_is_converted_exactly() -> None:

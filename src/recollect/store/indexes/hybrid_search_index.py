@@ -63,7 +63,6 @@ NO_ITEM = -1
 
 _EVERY_STATUS = Filters(statuses=frozenset(Status))
 _SCOPES = {scope.value: scope for scope in Scope}  # looked up: cheaper than calling the enum
-_PRECEDING = {ItemKind.MEMORY: "memory_preceding", ItemKind.MESSAGE: "message_preceding"}
 
 
 class HybridSearchIndex(Repository):
@@ -80,7 +79,13 @@ class HybridSearchIndex(Repository):
 
     def search(self, query: IndexQuery) -> SearchResult:
         partitions, other_partitions = self._partitions(query)
-        records = ItemRecords(self._connection, query.kind, query.filters, query.ids)
+        records = ItemRecords(
+            self._connection,
+            query.kind,
+            query.filters,
+            query.ids,
+            with_preceding=query.use_preceding and bool(query.text),
+        )
         among = self._few_items(query, partitions) if query.within_time_range else None
         fetcher = _Fetcher(records, max(MIN_CANDIDATES, query.limit), {})
         by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
@@ -99,7 +104,7 @@ class HybridSearchIndex(Repository):
                 query.vector, unseen, partitions, records.without_vectors
             )
             stats = self._vectors.similarity_stats(query.vector, partitions)
-        candidates = self._candidates(query, fetcher.passed, by_words, by_vector, result)
+        candidates = _candidates(query, fetcher, by_words, by_vector, result)
         others = []
         if query.others is not None:
             others = self._find_others(query, query.others, other_words, postings)
@@ -295,34 +300,6 @@ class HybridSearchIndex(Repository):
         extra = {item_id: match for item_id, match in result.matches.items() if item_id in also}
         return matches | extra, result
 
-    def _candidates(
-        self,
-        query: IndexQuery,
-        passed: Mapping[int, IndexedRecord],
-        by_words: Mapping[int, WordMatch],
-        by_vector: Mapping[int, VectorMatch],
-        result: WordMatches,
-    ) -> list[Candidate]:
-        before: dict[int, tuple[int, str]] = {}
-        if query.use_preceding and result.scores:
-            rows = self._rows(_PRECEDING[query.kind], item_ids=list(passed))
-            before = {item_id: (preceding, id_) for item_id, preceding, id_ in rows}
-        candidates = []
-        for item_id, record in sorted(passed.items()):
-            preceding, preceding_id = before.get(item_id, (NO_ITEM, None))
-            match = by_words.get(item_id)
-            candidates.append(
-                Candidate(
-                    record,
-                    match,
-                    by_vector.get(item_id),
-                    _coverage(match, result),
-                    preceding_score=result.scores.get(preceding, 0.0),
-                    preceding_id=preceding_id,
-                )
-            )
-        return candidates
-
     def _find_others(
         self,
         query: IndexQuery,
@@ -377,9 +354,7 @@ class _Fetcher:
         limit, previous = int(self.min_count * OVERFETCH), -1
         while True:
             results = search(limit)
-            self.records.load(results)
-            rows = ((item_id, self.records.record(item_id)) for item_id in results)
-            passed = {item_id: record for item_id, record in rows if record is not None}
+            passed = self.records.passing(results)
             # A higher limit only helps while it brings more. In the vector index the chunks of one
             # item may fill a round, so fewer results than the limit need not be all of them.
             exhausted = len(results) in (previous, total()) or limit >= MAX_FETCH
@@ -395,6 +370,35 @@ class _Fetcher:
         """Return the factor for the next limit, if the same share of results passes."""
         needed = OVERFETCH * self.min_count / max(passed, 1)
         return min(max(needed, MIN_GROWTH), MAX_GROWTH)
+
+
+def _candidates(
+    query: IndexQuery,
+    fetcher: _Fetcher,
+    by_words: Mapping[int, WordMatch],
+    by_vector: Mapping[int, VectorMatch],
+    result: WordMatches,
+) -> list[Candidate]:
+    """Return what passed the filters, each with its matches, the oldest first."""
+    before: Mapping[int, tuple[int, str]] = {}
+    if query.use_preceding and result.scores:
+        before = fetcher.records.preceding(fetcher.passed)
+    no_item: tuple[int, str | None] = (NO_ITEM, None)
+    candidates = []
+    for item_id, record in sorted(fetcher.passed.items()):
+        preceding, preceding_id = before.get(item_id, no_item)
+        match = by_words.get(item_id)
+        candidates.append(
+            Candidate(
+                record,
+                match,
+                by_vector.get(item_id),
+                _coverage(match, result),
+                preceding_score=result.scores.get(preceding, 0.0),
+                preceding_id=preceding_id,
+            )
+        )
+    return candidates
 
 
 def _coverage(match: WordMatch | None, result: WordMatches) -> float:

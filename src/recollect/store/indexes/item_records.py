@@ -11,7 +11,7 @@ from recollect.domain.memory import UNREVIEWED, MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.transcript import Voice
-from recollect.lazy_dataclass import dataclass
+from recollect.store.column_values import to_columns
 from recollect.store.database_connection import DatabaseConnection, value_shape
 from recollect.store.search_index import IndexedRecord
 
@@ -25,13 +25,6 @@ _TYPES = {kind.value: kind for kind in MemoryType}
 _ROLES = {role.value: role for role in Role}
 
 
-@dataclass(slots=True)  # not frozen: see `IndexedRecord`
-class _Item:
-    partition_id: int
-    has_vectors: bool
-    record: IndexedRecord | None  # None if it does not pass the filters
-
-
 class ItemRecords:
     """The items that one search has met; deleted ones are known to be missing."""
 
@@ -41,38 +34,59 @@ class ItemRecords:
         kind: ItemKind,
         filters: Filters | MessageFilters | None,
         ids: Collection[str] | None = None,
+        *,
+        with_preceding: bool = False,
     ) -> None:
         self._connection = connection
-        self._statement, self._values, self._parse = _reader(kind, filters, ids)
-        self._items: dict[int, _Item | None] = {}
+        self._kind = kind
+        self._statement, values, self._parse = _reader(kind, filters, ids)
+        self._values = to_columns(values)  # once for all calls of `load`
+        if kind is ItemKind.MESSAGE:
+            self._values["preceding"] = with_preceding
+        self._records: dict[int, IndexedRecord | None] = {}  # None: deleted, or does not pass
+        self._partitions: dict[int, int] = {}  # of the items that have vectors
+        self._preceding: dict[int, tuple[int, str]] = {}
 
     def load(self, item_ids: Iterable[int]) -> None:
         """Read those of some items that were not read before."""
-        unread = [item_id for item_id in item_ids if item_id not in self._items]
+        records = self._records
+        unread = [item_id for item_id in item_ids if item_id not in records]
         if not unread:
             return
-        self._items |= dict.fromkeys(unread)
-        values = dict(self._values) | {"item_ids": unread}
-        rows = self._connection.fetch_all(self._statement, values, _PLAIN)
-        for item_id, partition_id, has_vectors, *columns in rows:
-            record = None if columns[0] is None else self._parse(item_id, columns)
-            self._items[item_id] = _Item(partition_id, bool(has_vectors), record)
+        records |= dict.fromkeys(unread)
+        values = {**self._values, "item_ids": unread}
+        for row in self._connection.fetch_all(self._statement, values, _PLAIN):
+            item_id, partition_id, has_vectors, record_id = row[:4]
+            if has_vectors:
+                self._partitions[item_id] = partition_id
+            if record_id is not None:
+                records[item_id] = self._parse(row)
+                if self._kind is ItemKind.MESSAGE and row[-1] is not None:
+                    self._preceding[item_id] = row[-2:]
 
     def record(self, item_id: int) -> IndexedRecord | None:
         """Return the record of an item; None if it was deleted or does not pass the filters."""
-        item = self._items[item_id]
-        return None if item is None else item.record
+        return self._records[item_id]
+
+    def passing(self, item_ids: Iterable[int]) -> dict[int, IndexedRecord]:
+        """Return the records of those of some items that pass the filters."""
+        self.load(item_ids := list(item_ids))
+        rows = ((item_id, self._records[item_id]) for item_id in item_ids)
+        return {item_id: record for item_id, record in rows if record is not None}
+
+    def preceding(self, item_ids: Iterable[int]) -> Mapping[int, tuple[int, str]]:
+        """Return the item written just before each of some items in its session, and its id."""
+        if self._kind is ItemKind.MESSAGE:
+            return self._preceding  # read with the records, by a search that asked for them
+        values = {"item_ids": list(item_ids)}
+        rows = self._connection.fetch_all("search_index.memory_preceding", values, _PLAIN)
+        return {item_id: (before, before_id) for item_id, before, before_id in rows}
 
     def without_vectors(self, item_ids: Iterable[int], partition_ids: Collection[int]) -> list[int]:
         """Return which of some items have no vectors in those partitions, or were deleted."""
-        ids = list(item_ids)
-        self.load(ids)
-        items = ((item_id, self._items[item_id]) for item_id in ids)
-        return [
-            item_id
-            for item_id, item in items
-            if item is None or not item.has_vectors or item.partition_id not in partition_ids
-        ]
+        self.load(item_ids := list(item_ids))
+        partitions = self._partitions
+        return [id_ for id_ in item_ids if partitions.get(id_) not in partition_ids]
 
 
 def memory_filter_values(filters: Filters) -> dict[str, Any]:
@@ -94,7 +108,7 @@ def time_range_values(filters: Filters | MessageFilters) -> dict[str, int]:
 
 def _reader(
     kind: ItemKind, filters: Filters | MessageFilters | None, ids: Collection[str] | None
-) -> tuple[str, Mapping[str, Any], Callable[[int, Sequence[Any]], IndexedRecord]]:
+) -> tuple[str, Mapping[str, Any], Callable[[Sequence[Any]], IndexedRecord]]:
     """Return the statement, its parameters, and the function that builds a record."""
     match kind, filters:
         case ItemKind.MEMORY, Filters():
@@ -107,11 +121,12 @@ def _reader(
     raise TypeError(f"a search of {kind} items cannot have {type(filters).__name__}")
 
 
-def _memory_parser() -> Callable[[int, Sequence[Any]], IndexedRecord]:
+def _memory_parser() -> Callable[[Sequence[Any]], IndexedRecord]:
     owners: dict[tuple[str, str], Owner] = {}  # shared: hundreds of rows have few owners
 
-    def parse(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
-        memory_id, scope, owner_id, kind, confidence, at, session_id, status, voice = columns
+    def parse(row: Sequence[Any]) -> IndexedRecord:
+        item_id, _, _, memory_id, scope, owner_id, kind, *others = row
+        confidence, at, session_id, status, voice = others
         owner = owners.get((scope, owner_id))
         if owner is None:
             owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
@@ -130,13 +145,13 @@ def _memory_parser() -> Callable[[int, Sequence[Any]], IndexedRecord]:
     return parse
 
 
-def _message(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
-    message_id, created_at, role = columns
+def _message(row: Sequence[Any]) -> IndexedRecord:
+    item_id, _, _, message_id, created_at, role, _, _ = row
     return IndexedRecord(message_id, item_id, at=from_micros(created_at), role=_ROLES[role])
 
 
-def _text(item_id: int, columns: Sequence[Any]) -> IndexedRecord:
-    return IndexedRecord(columns[0], item_id)
+def _text(row: Sequence[Any]) -> IndexedRecord:
+    return IndexedRecord(row[3], row[0])
 
 
 def _message_filter_values(filters: MessageFilters) -> dict[str, Any]:

@@ -25,9 +25,9 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
         SELECT 1 FROM json_list(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY j.key;
 
--- message_records: the same for messages
+-- message_records: the same for messages, and the item of the message before it in its conversation if :preceding
 SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
-       m.id, m.created_at, m.role
+       m.id, m.created_at, m.role, b.seq, b.id
   FROM int_list(:item_ids) j
   JOIN items i ON i.seq = j.value
   LEFT JOIN messages m ON m.id = i.id
@@ -41,6 +41,8 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
    AND (CAST(:project_id AS text) IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
         AND (c.project_id IS NULL OR c.project_id = :project_id
              OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
+  LEFT JOIN messages p ON :preceding <> 0 AND p.conversation_id = m.conversation_id AND p.position = m.position - 1
+  LEFT JOIN items b ON b.id = p.id
  ORDER BY j.key;
 
 -- text_records: the same for blocks, files and documents, which have no filters but a JSON list of ids, or NULL for all
@@ -54,12 +56,6 @@ SELECT i.seq, b.seq, b.id
   JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
   JOIN memories p ON p.id = b.id
  WHERE p.session_id = m.session_id AND p.status = m.status ORDER BY j.key;
-
--- message_preceding: by item, given as a JSON list: the message before it in its conversation
-SELECT i.seq, b.seq, b.id
-  FROM int_list(:item_ids) j JOIN items i ON i.seq = j.value JOIN messages m ON m.id = i.id
-  JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
-  JOIN items b ON b.id = p.id ORDER BY j.key;
 
 -- few_of_agent: the messages of a time range; other filters are applied later
 SELECT i.seq FROM messages m JOIN items i ON i.id = m.id

@@ -1,5 +1,6 @@
 -- memory_records: items, given as a JSON list: each with its partition, whether it has vectors, and what ranking needs if it passes the filters
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
+-- (an embedded item with words has vectors, and its row says that without another search)
+SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq)),
        m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice
   FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
@@ -24,9 +25,9 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
--- message_records: the same for messages
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
-       m.id, m.created_at, m.role
+-- message_records: the same for messages, and the item of the message before it in its conversation if :preceding
+SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq)),
+       m.id, m.created_at, m.role, b.seq, b.id
   FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
   LEFT JOIN messages m ON m.id = i.id
@@ -39,10 +40,12 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
    AND (:call = '' OR m.parts IS NULL OR instr(m.parts, :call) = 0)
    AND (:project_id IS NULL OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id
         AND (c.project_id IS NULL OR c.project_id = :project_id
-             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))));
+             OR c.project_id IN (SELECT project_id FROM project_links WHERE main_project_id = :project_id))))
+  LEFT JOIN messages p ON p.conversation_id = iif(:preceding, m.conversation_id, NULL) AND p.position = m.position - 1
+  LEFT JOIN items b ON b.id = p.id;
 
 -- text_records: the same for blocks, files and documents, which have no filters but a JSON list of ids, or NULL for all
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
+SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq)),
        iif(:ids IS NULL OR i.id IN (SELECT value FROM json_each(:ids)), i.id, NULL)
   FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value;
 
@@ -52,12 +55,6 @@ SELECT i.seq, b.seq, b.id
   CROSS JOIN items b ON b.seq = (SELECT max(seq) FROM items WHERE shelf_id = i.shelf_id AND seq < i.seq)
   CROSS JOIN memories p ON p.id = b.id
  WHERE p.session_id = m.session_id AND p.status = m.status;
-
--- message_preceding: by item, given as a JSON list: the message before it in its conversation
-SELECT i.seq, b.seq, b.id
-  FROM json_each(:item_ids) j CROSS JOIN items i ON i.seq = j.value CROSS JOIN messages m ON m.id = i.id
-  CROSS JOIN messages p ON p.conversation_id = m.conversation_id AND p.position = m.position - 1
-  CROSS JOIN items b ON b.id = p.id;
 
 -- few_of_agent: the messages of a time range; other filters are applied later
 SELECT i.seq FROM messages m CROSS JOIN items i ON i.id = m.id
