@@ -7,7 +7,7 @@ from pathlib import Path
 from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.domain.sync_report import SyncReport
-from recollect.store.sqlite.sync.sync_folder import SharedFolder, key_of_folder
+from recollect.store.sqlite.sync.sync_folder import open_folder
 from support import FakeClock
 
 # Tables whose rows belong to a device; columns that do are removed below.
@@ -75,6 +75,6 @@ def settle(*devices: SyncedDevice) -> None:
 def words_in_folder(device: SyncedDevice) -> str:
     """Return everything that the files of all devices say."""
     path = Path(device.rec.sync.status().folder)
-    folder = SharedFolder(path, key_of_folder(path, device.rec.sync._keys))
+    folder = open_folder(path, device.rec.sync._keys)
     files = [file for name in folder.devices() for file in folder.files(name)]
     return "\n".join(line.decode() for file in files for line in folder.read(file))

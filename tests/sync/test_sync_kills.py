@@ -9,6 +9,8 @@ import pytest
 
 from killed_process import run_until_killed
 from recollect import LocalRecollect
+from recollect.store.key_places import read_key_file
+from recollect.store.sqlite.sync.sync_folder import SharedFolder
 from synced_devices import settings_of
 
 pytestmark = [
@@ -42,25 +44,25 @@ def prepare(folder: Path, scene: str) -> None:
         b.sync.run()
 
 
-def sync_a(folder: Path) -> object:
+def sync_a(folder: Path, scene: str) -> object:
     with LocalRecollect(settings_of(folder, "a")) as rec:
-        return rec.sync.run()
+        return rec.sync.rekey() if scene == "rekey" else rec.sync.run()
 
 
-@pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite"])
+@pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite", "rekey"])
 def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, kills: int) -> None:
     pristine = tmp_path / "run"  # the same path each time: a copy elsewhere is another device
     pristine.mkdir()
     prepare(pristine, scene)
     saved = tmp_path / "saved"
     shutil.copytree(pristine, saved)
-    total = run_until_killed(lambda: sync_a(pristine), 0)
+    total = run_until_killed(lambda: sync_a(pristine, scene), 0)
     assert total > kills
 
     for kill_at in sorted(random.Random(7).sample(range(1, total), kills)):
         shutil.rmtree(pristine)
         shutil.copytree(saved, pristine)
-        run_until_killed(lambda: sync_a(pristine), kill_at)
+        run_until_killed(lambda: sync_a(pristine, scene), kill_at)
 
         with (
             LocalRecollect(settings_of(pristine, "a")) as a,
@@ -71,6 +73,9 @@ def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, k
             assert a.maintenance.verify().ok, kill_at
             assert memories_of(a) == memories_of(b), kill_at
             assert len(a.sync.status().peers) <= 2, kill_at
+            keys = {rec.sync.status().key_id for rec in (a, b)}
+            assert len(keys) == 1, kill_at
+            assert is_readable(pristine / "shared", keys.pop()), kill_at
             if scene in ("forget", "rewrite"):
                 assert not a.search("zebrafish")
                 assert not b.search("zebrafish")
@@ -82,3 +87,12 @@ def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, k
 def memories_of(rec: LocalRecollect) -> list[tuple[str, str, str]]:
     memories = rec.memories.list(everywhere=True, limit=50)
     return sorted((memory.id, memory.status, memory.content) for memory in memories)
+
+
+def is_readable(path: Path, key_id: str) -> bool:
+    """Return whether the key of the folder alone opens every file."""
+    [key] = [key for key in read_key_file(path.parent / "shared.key") if key.id == key_id]
+    folder = SharedFolder(path, key)
+    return all(
+        list(folder.read(file)) for device in folder.devices() for file in folder.files(device)
+    )

@@ -35,6 +35,7 @@ from recollect.store.sqlite.sync.sync_folder import (
     create_folder,
     is_shared_folder,
     key_of_folder,
+    open_folder,
 )
 from recollect.store.sqlite.sync.sync_state import Device, SyncState
 from recollect.store.store_fingerprint import fingerprint_of, is_same_store
@@ -73,7 +74,7 @@ class StoreSync:
             if is_new:
                 create_folder(path, key, passphrase)
             present = self._device()
-            if present is None or present.folder != str(path) or present.key_id != key.id:
+            if present is None or present.folder != str(path) or is_new:
                 device = self._new_device(str(path), key.id, present)
                 self._store.write(lambda tables: _set_up(tables, device))
             else:
@@ -87,13 +88,37 @@ class StoreSync:
             recovery_key=key.text if is_new else "",
         )
 
+    def rekey(self, *, passphrase: str = "") -> SyncSetup:
+        """
+        Give the shared folder a new key, and write the files of this device anew under it.
+
+        Every other device does so with its next sync, for which it needs the new key.
+        """
+        with self._lock():
+            device = self._require_device()
+            path = Path(device.folder)
+            with _translate_disk_errors(path):
+                key_of_folder(path, self._keys)  # who does not have the key cannot change it
+                key = StoreKey.generate()
+                self._keys.save(path, key, KeyPlace.FILE)  # first: a kill must not lose it
+                create_folder(path, key, passphrase)
+                self._sync(open_folder(path, self._keys), device)
+        return SyncSetup(
+            folder=str(path),
+            device=self._require_device().device,
+            key_id=key.id,
+            key_place=self._keys.describe_place(path, KeyPlace.FILE),
+            is_new_folder=False,
+            recovery_key=key.text,
+        )
+
     def run(self) -> SyncReport:
         """Exchange changes with the other devices."""
         with self._lock():
             device = self._require_device()
             path = Path(device.folder)
             with _translate_disk_errors(path):
-                folder = SharedFolder(path, key_of_folder(path, self._keys))
+                folder = open_folder(path, self._keys, known_key_id=device.key_id)
                 return self._sync(folder, device)
 
     def status(self) -> SyncStatus:
@@ -109,7 +134,7 @@ class StoreSync:
         try:
             path = Path(device.folder)
             with _translate_disk_errors(path):
-                folder = SharedFolder(path, key_of_folder(path, self._keys))
+                folder = open_folder(path, self._keys, known_key_id=device.key_id)
                 peers = tuple(self._peers(folder, device))
         except RecollectError as error:
             problems = [str(error), *problems]
@@ -184,6 +209,8 @@ class StoreSync:
         if former is not None:
             self._store.write(lambda tables: SyncState(tables.connection.db).reset_sent_and_read())
         publisher.publish()
+        if self._require_device().key_id != folder.key_id:
+            publisher.encrypt_anew()
         if former is not None:
             folder.remove_device(former)  # everything of it is in the new one
         now = to_micros(clock.now())

@@ -58,6 +58,27 @@ def init(rec: LocalRecollect, *, folder: str, with_passphrase: bool) -> Output:
 
 
 @sync.command()
+@click.option(
+    "--passphrase",
+    "with_passphrase",
+    is_flag=True,
+    help=f"Share the new key by a passphrase, which is asked for, or {PASSPHRASE}.",
+)
+@with_store
+def rekey(rec: LocalRecollect, *, with_passphrase: bool) -> Output:
+    """
+    Give the shared folder a new key, for example after a device was lost.
+
+    The files of this device are written anew under the new key. Every other device needs the new
+    key: until it has it, it does not sync, and says so.
+    """
+    passphrase = _passphrase() if with_passphrase else ""
+    with show_status("Changing the key …"):
+        setup = rec.sync.rekey(passphrase=passphrase)
+    return Output(setup, _rekey_lines(setup, with_passphrase=with_passphrase))
+
+
+@sync.command()
 @with_store
 def status(rec: LocalRecollect) -> Output:
     """Show the devices of the folder, and what was not exchanged yet."""
@@ -115,6 +136,16 @@ def _setup_lines(setup: SyncSetup, *, with_passphrase: bool) -> Iterator[str]:
         yield f"[bold]Key of the folder: {setup.recovery_key}[/bold]"
         yield "[yellow]Add this line to the key file of every other device (mode 600).[/yellow]"
     yield "[dim]Next: recollect sync[/dim]"
+
+
+def _rekey_lines(setup: SyncSetup, *, with_passphrase: bool) -> Iterator[str]:
+    yield f"{safe(setup.folder)} has the new key {setup.key_id}: {safe(setup.key_place)}"
+    if with_passphrase:
+        yield "Next, on every other device: recollect sync init FOLDER --passphrase"
+    else:
+        yield f"[bold]Key of the folder: {setup.recovery_key}[/bold]"
+        yield "[yellow]Add this line to the key file of every other device (mode 600).[/yellow]"
+    yield "[dim]The other devices write their files anew with their next sync.[/dim]"
 
 
 def _report_lines(report: SyncReport) -> Iterator[str]:

@@ -10,14 +10,14 @@ from recollect.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class SyncSetup:
-    """The result of `recollect sync init`."""
+    """The result of `recollect sync init` and `recollect sync rekey`."""
 
     folder: str
     device: str
     key_id: str
     key_place: str
     is_new_folder: bool
-    recovery_key: str = ""  # shown once, when the folder is new
+    recovery_key: str = ""  # shown once, when the folder or its key is new
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision
-from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
+from recollect.store.sqlite.sync.record_kinds import ALIASES, FIRST_KINDS, KINDS
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.sync_folder import (
     FileHead,
@@ -98,10 +98,21 @@ class Publisher:
         with self._store.read() as tables:
             redacted = SyncState(tables.connection.db).redacted()
         if redacted:
-            self._rewrite_files(redacted)
+            self._rewrite_redacted(redacted)
             self._store.write(
                 lambda tables: SyncState(tables.connection.db).clear_redacted(redacted)
             )
+
+    def encrypt_anew(self) -> None:
+        """Write all files of this device anew, because the folder has another key."""
+        device = self._device()
+        self._rewrite_files(device, self._folder.files(device.device), {})
+
+        def note(tables: SqliteTables) -> None:
+            state = SyncState(tables.connection.db)
+            state.set_device(replace(_require(state), key_id=self._folder.key_id))
+
+        self._store.write(note)
 
     def _prepare(self, tables: SqliteTables) -> _Batch:
         """Give each unsent change its revision, and return the lines of a file."""
@@ -135,11 +146,11 @@ class Publisher:
             state.begin_file(batch.head.number)
         return batch
 
-    def _rewrite_files(self, redacted: Sequence[tuple[str, str]]) -> None:
+    def _rewrite_redacted(self, redacted: Sequence[tuple[str, str]]) -> None:
         """Write the files that hold former texts of some records anew, without these records."""
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
-            device, aliases = _require(state), state.aliases()
+            device = _require(state)
             numbers = {n for kind, record_id in redacted for n in state.files_with(kind, record_id)}
             newest = {  # the file with a record as it is now; none, if it was deleted
                 (kind, record_id): 0
@@ -148,20 +159,30 @@ class Publisher:
                 for kind, record_id in redacted
             }
         files = [file for file in self._folder.files(device.device) if file.number in numbers]
+        self._rewrite_files(device, files, newest)
+
+    def _rewrite_files(
+        self, device: Device, files: Sequence[FolderFile], newest: Mapping[tuple[str, str], int]
+    ) -> None:
+        """Write one file in place of some; of the records in *newest* only that file's text."""
         if not files:
             return
+        with self._store.read() as tables:
+            aliases = SyncState(tables.connection.db).aliases()
         records: list[tuple[str, str]] = []
 
         def lines() -> Iterator[bytes]:
-            for file in files:
-                content = self._folder.read(file)
-                next(content)  # the head
-                for line in content:
-                    revision = parse_revision(line, file)
-                    record = (revision.kind, _known_id(revision.id, aliases))
-                    if record not in newest or newest[record] == file.number:
-                        records.append(record)
-                        yield line
+            for is_first in (True, False):  # deletions before everything else
+                for file in files:
+                    content = self._folder.read(file)
+                    next(content)  # the head
+                    for line in content:
+                        revision = parse_revision(line, file)
+                        record = (revision.kind, _known_id(revision.id, aliases))
+                        is_current = newest.get(record, file.number) == file.number
+                        if is_current and is_first == (revision.kind in FIRST_KINDS):
+                            records.append(record)
+                            yield line
 
         replaced = {file.number: file.sha256() for file in files}
         head = replace(self._next_head(device), replaces=replaced)

@@ -20,7 +20,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision, RevisionApplier, RevisionOutcome
-from recollect.store.sqlite.sync.record_kinds import ALIASES
+from recollect.store.sqlite.sync.record_kinds import FIRST_KINDS
 from recollect.store.sqlite.sync.sync_folder import (
     FolderFile,
     SharedFolder,
@@ -32,7 +32,6 @@ from recollect.store.sqlite.sync.sync_state import SyncState
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 MAX_REFUSED = 20  # records of a file; with more, the rest of the file waits
 _MISFITS = (LookupError, TypeError, ValueError)  # of a record that lacks something
-_FIRST = frozenset({ALIASES, "tombstones"})  # they stand at the beginning of a file
 
 
 class _RecordRefused(Exception):
@@ -205,6 +204,6 @@ def _without(
 
 def _leading(revisions: Iterator[Revision]) -> Iterator[Revision]:
     for revision in revisions:
-        if revision.kind not in _FIRST:
+        if revision.kind not in FIRST_KINDS:
             return
         yield revision

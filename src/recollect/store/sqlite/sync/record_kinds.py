@@ -160,5 +160,6 @@ KINDS: Mapping[str, RecordKind] = {
     ),
 }
 ALIASES = "aliases"  # a kind without a table of its own: two ids of one record
+FIRST_KINDS = frozenset({ALIASES, "tombstones"})  # they stand at the beginning of a file
 ORDER = {kind: number for number, kind in enumerate((ALIASES, *KINDS))}
 LINKED_KINDS: Mapping[str, str] = {"memory": "memories", "project": "projects"}  # of links

@@ -6,7 +6,8 @@ The shared folder of several devices: immutable, encrypted files, a folder for e
 
 A file has a head with its number and the SHA-256 of the file before it, one line per revision, and
 an end with their number and a hash. It is compressed, and encrypted and authenticated with the key
-of the folder. A device writes only to its own folder. A file that is replaced, because something in
+of the folder. A device writes only to its own folder. After the folder got a new key, each
+device writes its own files anew under it. A file that is replaced, because something in
 it was forgotten, is named in the head of its successor with its hash, so the chain stays complete.
 """
 
@@ -15,14 +16,14 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import ImportRefused, InvalidInput, RecollectError, StoreUnavailable
 from recollect.lazy_dataclass import dataclass
-from recollect.store.key_places import KeyPlaces, fsync_folder, write_private
+from recollect.store.key_places import KeyPlaces, fsync_folder, read_key_file, write_private
 from recollect.store.sqlite.encrypted_file import is_encrypted_file, read_encrypted, write_encrypted
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.replace_file import overwrite_file
@@ -65,9 +66,15 @@ class FolderFile:
 class SharedFolder:
     """The files of all devices."""
 
-    def __init__(self, path: Path, key: StoreKey) -> None:
+    def __init__(self, path: Path, key: StoreKey, former_keys: Sequence[StoreKey] = ()) -> None:
         self.path = path
         self._key = key
+        self._former_keys = tuple(former_keys)
+
+    @property
+    def key_id(self) -> str:
+        """The key under which files are written."""
+        return self._key.id
 
     def devices(self) -> list[str]:
         """Return the devices that have a folder."""
@@ -111,7 +118,7 @@ class SharedFolder:
         """
         if not is_encrypted_file(file.path):
             raise ImportRefused(f"{file.path} is not complete, or not a file of Recollect")
-        keys = KeyPlaces(uses_keyring=False, known=(self._key,))
+        keys = KeyPlaces(uses_keyring=False, known=(self._key, *self._former_keys))
         digest, count, previous = hashlib.sha256(), 0, b""
         try:
             with read_encrypted(file.path, keys) as raw, gzip.GzipFile(fileobj=raw) as packed:
@@ -194,8 +201,15 @@ def revision_line(revision: Revision) -> bytes:
     return _line(vars(revision))
 
 
+def open_folder(path: Path, keys: KeyPlaces, *, known_key_id: str = "") -> SharedFolder:
+    """Return the shared folder at *path*; files under a former key can be read too."""
+    key = key_of_folder(path, keys, known_key_id=known_key_id)
+    present = [] if keys.key_file is None else read_key_file(keys.key_file)
+    return SharedFolder(path, key, [former for former in present if former != key])
+
+
 def create_folder(path: Path, key: StoreKey, passphrase: str) -> None:
-    """Make *path* a shared folder with *key*, wrapped by the passphrase if there is one."""
+    """Make *path* a shared folder with *key*, wrapped by the passphrase, or give it a new key."""
     fields = {
         "recollect": "sync",
         "format": FORMAT,
@@ -205,8 +219,12 @@ def create_folder(path: Path, key: StoreKey, passphrase: str) -> None:
     write_private(path / MANIFEST, json.dumps(fields, indent=1).encode())
 
 
-def key_of_folder(path: Path, keys: KeyPlaces) -> StoreKey:
-    """Return the key of a shared folder, looked for in the places of keys."""
+def key_of_folder(path: Path, keys: KeyPlaces, *, known_key_id: str = "") -> StoreKey:
+    """
+    Return the key of a shared folder, looked for in the places of keys.
+
+    *known_key_id* is the key that this device used before, '' if it is new.
+    """
     manifest = _read_manifest(path)
     key_id = str(manifest.get("key_id"))
     for key in keys.candidates(path / MANIFEST):
@@ -221,11 +239,16 @@ def key_of_folder(path: Path, keys: KeyPlaces) -> StoreKey:
     with_passphrase = (
         "or run `recollect sync init FOLDER --passphrase` with its passphrase"
         if wrapped
-        else "the first device printed it, and has it in its own key file"
+        else "the device that made it printed it, and has it in its own key file"
+    )
+    has_changed = known_key_id not in ("", key_id)
+    what = (
+        f"another device gave {path} the new key {key_id}, which is not here"
+        if has_changed
+        else f"the key {key_id} of {path} is not here"
     )
     raise StoreUnavailable(
-        f"the key {key_id} of {path} is not here. Add its line (rk1-…) to {file} and run "
-        f"chmod 600 on it; {with_passphrase}"
+        f"{what}. Add its line (rk1-…) to {file} and run chmod 600 on it; {with_passphrase}"
     )
 
 
