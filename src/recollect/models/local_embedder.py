@@ -8,6 +8,7 @@ matrices of one batch stay within a few megabytes.
 
 import ctypes
 import hashlib
+import mmap
 import os
 import sys
 import threading
@@ -20,10 +21,12 @@ from typing import Any
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
+from recollect.models.quantised_table import read_rows_first
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
 
 MAX_BATCH = 32
 MAX_THREADS = 8  # batches that run at once
+MAX_REWRITTEN_BYTES = 200_000_000  # of a model; a larger one is loaded from its file as it is
 MAX_BATCH_CELLS = 100_000  # texts × tokens²: small batches stay in the cache, and in little memory
 
 
@@ -196,7 +199,9 @@ def _create_session(path: Path) -> Any:
     # busy, because the threads wait for each other. Batches run side by side instead.
     options.intra_op_num_threads = 1
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            _rewritten_model(path) or str(path), options, providers=["CPUExecutionProvider"]
+        )
     # Its errors have no common base class.
     except (
         errors.Fail,
@@ -210,6 +215,16 @@ def _create_session(path: Path) -> Any:
     ) as error:
         message = f"the embedding model {path} cannot be loaded: {error}"
         raise EmbedderUnavailable(message) from error
+
+
+def _rewritten_model(path: Path) -> bytes | None:
+    """Return the model without a large table to compute, None if it has none."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if not 0 < size <= MAX_REWRITTEN_BYTES:
+            return None
+        # Mapped, because only its structure is read, a small part of the file.
+        return read_rows_first(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
 def _release_memory() -> None:
