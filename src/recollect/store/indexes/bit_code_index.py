@@ -15,6 +15,7 @@ never are.
 """
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import islice
@@ -38,12 +39,14 @@ from recollect.store.search_index import SimilarityStats, VectorMatch
 
 _PLAIN = value_shape()
 Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]  # a row for each
 
 READ_BATCH = 4_000  # rows
 PRIOR = SimilarityStats(0.15, 0.1)  # assumed for a model before any vector is seen
 PRIOR_WEIGHT = 4  # the prior counts as so many vectors
 PRIOR_UNTIL = 16  # vectors: from so many on, the prior is not used
 MIN_STDEV = 0.01  # for items that are all alike
+MAX_SAMPLES = 16  # cached, for queries of different partitions
 RELOAD_AFTER = 20_000  # new embeddings: from so many on, reading the whole partition is cheaper
 
 
@@ -79,6 +82,7 @@ class BitCodeIndex:
         self._lock = threading.Lock()
         self._codes: dict[int, _Codes] = {}
         self._cache = VectorCache(cache_bytes)
+        self._samples: OrderedDict[tuple[int, ...], Vectors] = OrderedDict()  # by ids of embeddings
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the codes and of the cached vectors."""
@@ -145,6 +149,33 @@ class BitCodeIndex:
             cached = [self._cache.get(partition_id) for partition_id in partition_ids]
         parts = [rows.of_items(item_ids) for rows in cached if rows is not None]
         return [part for part in parts if len(part.item_ids)]
+
+    def similarity_stats(
+        self, connection: DatabaseConnection, ids: tuple[int, ...], query: Vector
+    ) -> SimilarityStats:
+        """Return mean and standard deviation of the similarity of some embeddings to *query*."""
+        cosines: list[float] = []
+        if len(ids) < PRIOR_UNTIL:
+            low, high = PRIOR.mean - PRIOR.stdev, PRIOR.mean + PRIOR.stdev
+            cosines = [low, high] * (PRIOR_WEIGHT // 2)
+        if ids:
+            cosines += (self._sample(connection, ids) @ query).tolist()
+        mean = sum(cosines) / len(cosines)
+        stdev = sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
+        return SimilarityStats(mean, max(stdev, MIN_STDEV), len(ids))
+
+    def _sample(self, connection: DatabaseConnection, ids: tuple[int, ...]) -> Vectors:
+        """Return the vectors of some embeddings; an id is never used twice, so they are cached."""
+        with self._lock:
+            sample = self._samples.get(ids)
+        if sample is None:
+            sample = fetch(connection, ids).vectors.astype(np.float32)
+        with self._lock:
+            self._samples[ids] = sample
+            self._samples.move_to_end(ids)
+            if len(self._samples) > MAX_SAMPLES:
+                self._samples.popitem(last=False)
+        return sample
 
     def drop_stale(
         self, connection: DatabaseConnection, missing: Sequence[int], partition_ids: Sequence[int]
@@ -263,19 +294,6 @@ def rescore(rows: EmbeddingRows, query: Vector, limit: int | None = None) -> dic
             if len(best) == limit:
                 break
     return best
-
-
-def similarity_stats(blobs: Sequence[bytes], query: Vector) -> SimilarityStats:
-    """Return mean and standard deviation of the similarity of some stored vectors to *query*."""
-    cosines: list[float] = []
-    if len(blobs) < PRIOR_UNTIL:
-        cosines = [PRIOR.mean - PRIOR.stdev, PRIOR.mean + PRIOR.stdev] * (PRIOR_WEIGHT // 2)
-    if blobs:
-        stored = np.frombuffer(b"".join(blobs), dtype="<f2").reshape(len(blobs), -1)
-        cosines += (stored.astype(np.float32) @ query).tolist()
-    mean = sum(cosines) / len(cosines)
-    stdev = sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
-    return SimilarityStats(mean, max(stdev, MIN_STDEV), len(blobs))
 
 
 def pairwise_similarities(rows: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:

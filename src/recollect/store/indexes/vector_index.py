@@ -200,14 +200,13 @@ class VectorIndex(Repository):
         self, query: QueryVector, partitions: Sequence[Partition]
     ) -> SimilarityStats:
         """Return how similar a sample of the items in *partitions* is to *query*."""
-        from recollect.store.indexes.bit_code_index import similarity_stats  # loads NumPy
-
         # Not ordered by id among partitions of one size: a rebuild may change the ids.
         by_size = sorted(partitions, key=lambda p: (-p.item_count, p.owner.scope, p.owner.id))
         largest = [partition.id for partition in by_size[:MAX_SAMPLED_PARTITIONS]]
         limit = SAMPLE_SIZE // max(len(largest), 1)
         sample = self._column("oldest", model_id=query.model_id, partition_ids=largest, limit=limit)
-        return similarity_stats(sample, query.values)
+        index = self._code_index(query.model_id)
+        return index.similarity_stats(self._connection, tuple(sample), query.values)
 
     def pairwise_similarities(
         self, model_id: int, item_ids: Sequence[int]

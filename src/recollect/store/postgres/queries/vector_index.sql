@@ -16,10 +16,10 @@ SELECT e.id FROM int_list(:item_ids) j JOIN embeddings e ON e.seq = j.value AND 
 SELECT e.seq, e.vector FROM int_list(:item_ids) j
   JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0 ORDER BY j.key;
 
--- oldest: the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
-SELECT f.vector FROM int_list(:partition_ids) p
+-- oldest: the ids of the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
+SELECT f.id FROM int_list(:partition_ids) p
  CROSS JOIN LATERAL (
-       SELECT i.seq, e.vector FROM items i JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
+       SELECT i.seq, e.id FROM items i JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
         WHERE i.shelf_id = p.value ORDER BY i.seq LIMIT :limit) f
  ORDER BY p.key, f.seq;
 

@@ -16,12 +16,12 @@ SELECT e.id FROM json_each(:item_ids) j CROSS JOIN embeddings e ON e.seq = j.val
 SELECT e.seq, e.vector FROM json_each(:item_ids) j
  CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunk = 0;
 
--- oldest: the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
-SELECT e.vector FROM json_each(:partition_ids) p
+-- oldest: the ids of the first vectors of the oldest items of some partitions, given as a JSON list, so many of each
+SELECT (SELECT e.id FROM embeddings e WHERE e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0)
+  FROM json_each(:partition_ids) p
  CROSS JOIN items i ON i.seq IN (
        SELECT o.seq FROM items o CROSS JOIN embeddings f ON f.seq = o.seq AND f.model_id = :model_id AND f.chunk = 0
         WHERE o.shelf_id = p.value ORDER BY o.seq LIMIT :limit)
- CROSS JOIN embeddings e ON e.seq = i.seq AND e.model_id = :model_id AND e.chunk = 0
  ORDER BY p.key, i.seq;
 
 -- by_item: the vectors of some items, given as a JSON list
