@@ -141,12 +141,11 @@ def select_messages(
     left_out: list[DroppedItem] = []
     for hit in hits:
         message = hit.message
-        words = _statement_words(message)
         if message.role is Role.ASSISTANT and not use_replies:
             reason = "a reply of the assistant, which the request does not ask for"
         elif hit.score < MIN_MESSAGE_SHARE * best:
             reason = f"below {MIN_MESSAGE_SHARE:.0%} of the best"
-        elif len(words) < MIN_WORDS and not aim.about_past:
+        elif len(words := _statement_words(message)) < MIN_WORDS and not aim.about_past:
             reason = "question or short remark"
         elif _is_repetition(hit, words, quotes, memory_words):
             reason = "repeats a memory of the bundle"
@@ -252,8 +251,12 @@ def _is_repetition(
 def _statement_words(message: Message) -> _Words:
     """Return the content words of a message without its questions."""
     text = message.content[:MAX_COMPARED_CHARS]
-    if message.role is not Role.USER:
-        return _content_words(text)
+    return _user_words(text) if message.role is Role.USER else _content_words(text)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _user_words(text: str) -> _Words:
+    """Return the content words of what a user said, without the questions."""
     sentences = (text[start:end] for start, end in sentence_spans(text))
     statements = " ".join(sentence for sentence in sentences if not is_question(sentence))
     return _content_words(statements) if has_words_to_search(statements) else ()

@@ -8,7 +8,6 @@ only reads.
 """
 
 from dataclasses import replace
-from functools import cache
 from itertools import chain, zip_longest
 
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
@@ -22,7 +21,7 @@ from recollect.service.block_lookup import BlockPlace, visible_blocks
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.text.token_counter import counter_for
+from recollect.text.token_counter import cached_count, counter_for
 from recollect.wire.requests.recollect import BriefingRequest
 
 # How many of each kind are read, newest first; the budget decides how many are shown.
@@ -49,7 +48,7 @@ def briefing(services: Services, request: BriefingRequest) -> Bundle:
         blocks = tuple(visible_blocks(tables, BlockPlace(project_id=viewer.project_id)))
     options = BundleOptions(
         budget_tokens=request.budget_tokens,
-        count=cache(counter_for(model).count),
+        count=cached_count(counter_for(model)),
         shares=SHARES,
         form=request.form,
     )

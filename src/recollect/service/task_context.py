@@ -9,7 +9,6 @@ decides what fits; this file only reads.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ from recollect.text.request_kind import (
     is_instruction,
 )
 from recollect.text.speaker_intent import intended_speaker
-from recollect.text.token_counter import counter_for
+from recollect.text.token_counter import cached_count, counter_for
 from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
@@ -128,7 +127,7 @@ def context_for(
     counter = counter_for(model or (agent.model if agent else ""))
     options = BundleOptions(
         budget_tokens=request.budget_tokens,
-        count=cache(counter.count),  # the same lines are counted many times
+        count=cached_count(counter),
         shares=shares,
         form=request.form,
         line_numbers=request.line_numbers,

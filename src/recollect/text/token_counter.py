@@ -8,8 +8,9 @@ extra `tokens`) is not installed, all counts come from `token_estimate.py`. A co
 only, without the tokens that a server adds around each message.
 """
 
+from collections.abc import Callable
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil
 from threading import Lock
 
@@ -19,7 +20,7 @@ from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.token_estimate import estimate_tokens
 from recollect.text.token_families import TokenFamily, token_family
 
-__all__ = ["TokenCounter", "counter_for", "estimate_tokens"]
+__all__ = ["TokenCounter", "cached_count", "counter_for", "estimate_tokens"]
 
 ESTIMATED = (
     "estimated; for exact counts of OpenAI's models: pip install '.[tokens]' "
@@ -28,6 +29,7 @@ ESTIMATED = (
 
 _NON_ASCII_LETTERS = LazyPattern("[\u0080-\u1fff]+")
 _WIDE_CHARS = LazyPattern("[\u2000-\U0010ffff]+")
+CACHED_TEXTS = 256  # of each counter: headings and blocks are the same in the next bundle
 _lock = Lock()
 
 
@@ -101,6 +103,12 @@ def _counter(family: TokenFamily) -> TokenCounter:
     exact = table is not None and bool(family.encoding)
     name = family.name if exact else f"{family.name} (estimated)"
     return TokenCounter(name, exact, family, table)
+
+
+@cache
+def cached_count(counter: TokenCounter) -> Callable[[str], int]:
+    """Return `counter.count` with a cache: a bundle counts most of its lines several times."""
+    return lru_cache(CACHED_TEXTS)(counter.count)
 
 
 def _total_length(runs: LazyPattern, text: str) -> int:
