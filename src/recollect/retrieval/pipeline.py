@@ -14,7 +14,7 @@ from recollect.retrieval.signals import Signal
 from recollect.store.search_index import Candidate
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: see store/search_index.py
 class RankedCandidate:
     """A candidate with its score, and the signals that its score comes from."""
 

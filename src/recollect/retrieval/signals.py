@@ -90,12 +90,14 @@ def index_signals(
     short = counts[int(constants.SHORT_QUANTILE * len(counts))] if counts else 1.0
 
     def words(candidate: Candidate) -> float:
+        if candidate.word_match is None:
+            return 0.0  # most candidates: the powers take time
         share: float = scale.share(candidate) ** constants.WORD_SHARE_POWER
         length: float = max(chunk_count(candidate) / short, 1.0) ** constants.LENGTH_POWER
         return scale.trust * share / length
 
     def preceding(candidate: Candidate) -> float:
-        if not scale.best:
+        if not scale.best or not candidate.preceding_score:
             return 0.0
         return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
 
@@ -214,7 +216,9 @@ def _deviation(candidate: Candidate, stats: SimilarityStats) -> float:
     match = candidate.vector_match
     assert match is not None
     deviation = (match.similarity - stats.mean) / stats.stdev
-    return deviation - constants.CHUNK_PENALTY * log2(max(match.chunk_count, 1))
+    if match.chunk_count <= 1:
+        return deviation
+    return deviation - constants.CHUNK_PENALTY * log2(match.chunk_count)
 
 
 def _chunk_counter(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:

@@ -268,9 +268,12 @@ class BitCodeIndex:
             if partition_id in behind and row_id > behind[partition_id].last_id:
                 new_rows[partition_id].append((row_id, item_id, chunk_count, blob))
         for partition_id, rows in new_rows.items():
+            if not rows:
+                self._codes[partition_id] = replace(behind[partition_id], last_id=newest)
+                continue
             added = _to_rows([row[1:] for row in rows], dimension)
             # In this order it compares the few with all; the other way it would sort all.
-            if rows and np.isin(behind[partition_id].item_ids, added.item_ids).any():
+            if np.isin(behind[partition_id].item_ids, added.item_ids).any():
                 self._cache.drop(partition_id)  # a text was replaced
                 self._read_partition(connection, partition_id, dimension, newest)
                 continue
