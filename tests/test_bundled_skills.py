@@ -13,6 +13,7 @@ from recollect.cli.options import DefaultGroup
 from recollect.domain.memory import MemoryType
 from recollect.domain.skill import SkillOrigin
 from recollect.text.skill_file import parse_skill
+from tables import each_row
 
 PACKAGE = Path(__file__).parent.parent / "src" / "recollect"
 BY_COMMAND = sorted((PACKAGE / "skills").iterdir())
@@ -47,7 +48,7 @@ def check(line: str) -> None:
     command.parse_args(context, words)
 
 
-@pytest.mark.parametrize("folder", [*BY_COMMAND, BY_TOOL], ids=lambda folder: folder.name)
+@each_row("folder", [*BY_COMMAND, BY_TOOL], ids=lambda folder: folder.name)
 def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
     content = (folder / "SKILL.md").read_text(encoding="utf-8")
 
@@ -61,7 +62,7 @@ def test_a_bundled_skill_reads_without_problems(folder: Path) -> None:
     assert len(content.splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("folder", BY_COMMAND, ids=lambda folder: folder.name)
+@each_row("folder", BY_COMMAND, ids=lambda folder: folder.name)
 def test_every_command_in_a_bundled_skill_exists_with_its_options(folder: Path) -> None:
     lines = list(commands_in((folder / "SKILL.md").read_text(encoding="utf-8")))
 
@@ -70,7 +71,7 @@ def test_every_command_in_a_bundled_skill_exists_with_its_options(folder: Path) 
         check(line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line",
     [
         "recollect remember this",

@@ -25,6 +25,7 @@ from doc_examples import (
 from recollect.cli.main import ALIASES, COMMANDS
 from scripts import draw_lifecycle, generate_figures, generate_reference, terminal_svg
 from server_process import run_server
+from tables import each_row
 from vendor_server import VendorServer
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -155,7 +156,7 @@ def _nav_pages(entries: list[dict[str, object]]) -> Iterator[str]:
                 yield str(target)
 
 
-@pytest.mark.parametrize("name", ["python", "cli", "settings", "http"])
+@each_row("name", ["python", "cli", "settings", "http"])
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     page = generate_reference.REFERENCE / f"{name}.md"
 
@@ -229,7 +230,7 @@ def test_every_command_and_option_is_documented() -> None:
                 assert getattr(parameter, "help", ""), f"{name} {parameter.name}"
 
 
-@pytest.mark.parametrize("page", PLAIN_PAGES, ids=_page_name)
+@each_row("page", PLAIN_PAGES, ids=_page_name)
 def test_the_commands_that_a_page_names_exist(page: Path) -> None:
     for name in re.findall(r"`recollect ([a-z][a-z-]*)", page.read_text(encoding="utf-8")):
         assert name in {*COMMANDS, *ALIASES}, name
@@ -281,7 +282,7 @@ def test_the_glossary_is_sorted_and_has_the_main_words() -> None:
     assert {"partition", "item id", "word index", "vector index", "threshold"} <= set(words)
 
 
-@pytest.mark.parametrize("page", PLAIN_PAGES, ids=_page_name)
+@each_row("page", PLAIN_PAGES, ids=_page_name)
 def test_a_page_uses_the_words_of_the_field(page: Path) -> None:
     # An address may contain the title of an old decision.
     text = re.sub(r"\]\([^)]*\)", "]", page.read_text(encoding="utf-8").lower())

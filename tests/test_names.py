@@ -10,7 +10,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
 import pytest
@@ -29,12 +31,6 @@ BANNED_VARIABLES = frozenset(GENERIC.split())
 BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}
 
 CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
-# A banned name before what may follow a name that is defined: only files with one are parsed.
-MAY_DEFINE = re.compile(
-    rf"\b_*(?:{'|'.join(BANNED_FUNCTIONS)})_*\b\s*(?:[-+*/%@&|^<>=:,)\]}}(]|in\b|for\b|if\b|$)",
-    re.MULTILINE,
-)
-
 # The types of nodes that can define a name (see `_definition`), and of those that hold no other.
 FUNCTIONS = {ast.FunctionDef, ast.AsyncFunctionDef}
 DEFINING = FUNCTIONS | {ast.Name, ast.arg, ast.MatchAs, ast.MatchStar}
@@ -118,11 +114,13 @@ def named_nodes() -> Sequence[NamedNode]:
     """
     Return functions, variables and parameters of the files that may define a banned name.
 
+    Those are the files whose compiled code has one: most are compiled already, and few are parsed.
     Fields of classes are left out.
     """
     nodes = []
+    banned = BANNED_VARIABLES | BANNED_FUNCTIONS
     for path, text in _sources(NAMED_TREES):
-        if not MAY_DEFINE.search(text):
+        if banned.isdisjoint(name.strip("_") for name in _names_in(_code_of(path))):
             continue
         package = _package(path)
         for node in _walk(ast.parse(text)):
@@ -130,6 +128,21 @@ def named_nodes() -> Sequence[NamedNode]:
                 place = f"{path}:{getattr(node, 'lineno', 0)}"
                 nodes.append(NamedNode(package, place, *kind_and_name))
     return nodes
+
+
+def _code_of(path: Path) -> CodeType:
+    loader = SourceFileLoader(path.stem, str(ROOT / path))
+    code = loader.get_code(path.stem)
+    assert code is not None
+    return code
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Yield every name that *code* and the functions in it set or read."""
+    yield from (code.co_name, *code.co_names, *code.co_varnames, *code.co_cellvars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
 
 
 def _walk(module: ast.Module) -> Iterator[ast.AST]:

@@ -12,6 +12,7 @@ from benchmarks.constant_overrides import (
 from recollect.domain import promotion_policy
 from recollect.retrieval import ranking_constants
 from recollect.service import search_messages, task_context
+from tables import each_row
 
 CONFIDENCE = "recollect.domain.promotion_policy.MIN_CONFIDENCE"  # a float
 TOOL = "recollect.service.search_messages.TOOL_NAME"  # a text that another module imports
@@ -59,7 +60,7 @@ def test_a_whole_number_is_good_enough_where_a_float_is_wanted() -> None:
     assert parse_override(f"{CONFIDENCE}=1") == Override(CONFIDENCE, 1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "complaint"),
     [
         (CONFIDENCE, "has no value"),

@@ -9,9 +9,10 @@ from benchmarks.scale import search_profile
 from benchmarks.server import profiled_server
 from benchmarks.task_answers import Configuration
 from recollect.client.session import LearningSession
+from tables import each_row
 
 
-@pytest.mark.parametrize("configuration", [*PARTS.values(), WITHOUT])
+@each_row("configuration", [*PARTS.values(), WITHOUT])
 def test_a_configuration_overrides_constants_that_exist(configuration: Configuration) -> None:
     with apply_overrides(configuration.overrides):
         pass

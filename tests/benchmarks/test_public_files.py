@@ -12,6 +12,7 @@ from benchmarks.public.locomo import evidence_of
 from benchmarks.public.locomo import moment as locomo_moment
 from benchmarks.public.longmemeval import moment as lme_moment
 from benchmarks.tasks import Task, read_task, task_names
+from tables import each_row
 
 
 def locomo(tmp_path: Path, name: str) -> Task:
@@ -76,7 +77,7 @@ def test_sessions_of_several_pieces_of_evidence_are_gold_once(tmp_path: Path) ->
     assert sorted(task.queries[2].gold) == ["conv-1/S10", "conv-1/S2"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written_as", "turns"),
     [
         (["D8:6; D9:17"], [(8, 6), (9, 17)]),

@@ -7,6 +7,7 @@ import pytest
 from recollect.cli.markup import to_terminal
 from recollect.cli.output import print_text, safe
 from recollect.cli.progress import ProgressLine, progress_line, show_status
+from tables import each_row
 
 
 class FakeTerminal(io.StringIO):
@@ -14,7 +15,7 @@ class FakeTerminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("markup", "printed"),
     [
         ("plain", "plain"),
@@ -29,7 +30,7 @@ def test_tags_become_escape_sequences(markup: str, printed: str) -> None:
     assert to_terminal(markup) == printed
 
 
-@pytest.mark.parametrize("text", ["[bold]x[/bold]", "[/dim]", r"\[red]", "[[bold]]", "a[0]"])
+@each_row("text", ["[bold]x[/bold]", "[/dim]", r"\[red]", "[[bold]]", "a[0]"])
 def test_stored_text_is_printed_as_it_is(text: str) -> None:
     assert to_terminal(f"[dim]{safe(text)}[/dim]") == f"\x1b[2m{text}\x1b[0m"
 

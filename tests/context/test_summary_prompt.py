@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,6 +128,7 @@ def test_an_answer_far_too_long_keeps_the_lines_that_tell_most() -> None:
     assert "Postgres 16 on port 5433" in cut
 
 
+@pytest.mark.fuzz
 @given(st.text(max_size=2_000), st.integers(1, 200))
 def test_whatever_a_model_answers_the_budget_holds(answer: str, budget: int) -> None:
     summary = parse_summary(answer, budget_tokens=budget)

@@ -15,6 +15,7 @@ from recollect.runtime.tool_rules import (
     parse_rules,
     usage_text,
 )
+from tables import each_row
 
 TOOLS = ("a", "b", "c", "d")
 
@@ -117,7 +118,7 @@ def test_the_rules_are_told_the_model() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         {},

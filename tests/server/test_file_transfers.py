@@ -40,7 +40,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRecollect]:
     """A memory with enough in it that an export does not fit into a socket's buffers."""
     path = tmp_path_factory.mktemp("transfers") / "memory.db"
-    with open_memory(path, words_only=True, reach=[]) as rec:
+    with open_memory(path, words_only=True, reach=[], auto_compaction=False) as rec:
         rec.agents.create("ben")
         said = rec.conversations.start(agent="ben")
         noise = [os.urandom(3_000).hex() for _ in range(2_000)]

@@ -43,7 +43,7 @@ def made(kind: type[RecollectError]) -> RecollectError:
     return kind("it happened; do this")
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@each_row("kind", EVERY)
 def test_every_error_comes_out_as_it_went_in(kind: type[RecollectError]) -> None:
     error = made(kind)
 
@@ -83,7 +83,7 @@ def test_an_error_of_somebodys_own_kind_travels_as_the_nearest_of_ours() -> None
     assert problem_from_error(UnlistedNotFound("gone"))["error"] == "NotFound"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "kind", "message"),
     [
         ({"error": "NotFound", "detail": "gone"}, NotFound, "gone"),

@@ -22,6 +22,7 @@ from recollect.server.request_guard import (
     check_origin,
     check_token,
 )
+from tables import each_row
 
 Message = MutableMapping[str, Any]
 
@@ -31,7 +32,7 @@ ANYWHERE = GuardRules(loopback_only=False)
 ANYWHERE_NAMED = GuardRules(loopback_only=False, allowed_hosts=frozenset({"memory.lan"}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "place"),
     [
         ("localhost", HostPort("localhost", None)),
@@ -58,7 +59,7 @@ def test_a_host_header_is_a_name_and_perhaps_a_port(written: str, place: HostPor
     assert parse_host(written) == place
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origin", "place"),
     [
         ("http://localhost:8283", HostPort("localhost", 8283)),
@@ -76,7 +77,7 @@ def test_an_origin_is_a_web_address_without_a_path(origin: str, place: HostPort 
     assert parse_origin(origin) == place
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "here"),
     [
         ("127.0.0.1", True),
@@ -102,7 +103,7 @@ def test_only_loopback_names_are_this_machine(name: str, here: bool) -> None:
     assert is_loopback(name) is here
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rules", "hosts", "status"),
     [
         (HERE, ["127.0.0.1:8283"], None),
@@ -133,7 +134,7 @@ def test_a_request_must_ask_for_a_name_the_server_goes_by(
     assert (refusal and refusal.status) == status
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origins", "sites", "host", "let_in"),
     [
         ([], [], "localhost:8283", True),
@@ -168,7 +169,7 @@ def test_a_page_of_another_origin_is_refused(
     assert refusal is None or refusal.status == 403
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "token", "let_in"),
     [
         ([], "", True),
@@ -197,7 +198,7 @@ def test_where_a_token_is_set_a_request_must_have_it(
         assert "s3cret" not in refusal.detail
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lengths", "status"),
     [
         ([], None),

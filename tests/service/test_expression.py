@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service.disk.safe_regex import BATCH_CHARS, SafeRegex
+from tables import each_row
 
 
 def found(pattern: str, lines: list[str]) -> list[int]:
     return [at for at in SafeRegex(pattern).matching_lines(lines) if at is not None]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "pattern",
     [
         "(a+)+$",
@@ -31,15 +32,13 @@ def test_an_expression_that_would_take_for_ever_elsewhere_just_finds_nothing(pat
     assert found(pattern, ["a" * 100_000 + "b"]) == []
 
 
-@pytest.mark.parametrize(
-    "pattern", ["((a{1000}){1000}){1000}", "(?:\\pL{1000}){5}", "\\pN{1000}" * 5]
-)
+@each_row("pattern", ["((a{1000}){1000}){1000}", "(?:\\pL{1000}){5}", "\\pN{1000}" * 5])
 def test_an_expression_that_would_eat_the_memory_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidInput, match="the pattern cannot be read"):
         SafeRegex(pattern)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "said"),
     [
         ("ab[z-a]", "at position 3 \\('z-a'\\)"),
@@ -81,7 +80,7 @@ PATTERNS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each_row("pattern", PATTERNS)
 def test_many_lines_at_once_match_as_each_one_does(pattern: str) -> None:
     expression = SafeRegex(pattern)
 

@@ -12,6 +12,7 @@ import pytest
 from recollect.errors import InvalidInput, NotFound, TooLarge
 from recollect.service.disk.allowed_roots import allowed_path, file_window, locate, read_text
 from recollect.service.disk.safe_read import FileText, UnreadFile, UnreadReason, read_file
+from tables import each_row
 
 
 @pytest.fixture
@@ -153,9 +154,7 @@ def test_what_does_not_exist_inside_is_not_found(root: Path, path: str) -> None:
         allowed_path(path, [root])
 
 
-@pytest.mark.parametrize(
-    "path", ["/proc/self/environ", "/proc/self/root/proc/version", "/dev/null"]
-)
+@each_row("path", ["/proc/self/environ", "/proc/self/root/proc/version", "/dev/null"])
 def test_the_system_is_not_read_even_where_the_root_is_everything(path: str) -> None:
     with pytest.raises((InvalidInput, NotFound)):
         read_text(path, [Path("/")])

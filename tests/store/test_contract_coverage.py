@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import get_type_hints
 
-import pytest
-
 from recollect.store.protocol import Store, StoreFile, Tables
+from tables import each_row
 
 CONTRACT = Path(__file__).parent / "contract"
 INTERFACES = [Store, StoreFile, *get_type_hints(Tables).values()]
@@ -33,7 +32,7 @@ def contract_names() -> frozenset[str]:
     return frozenset(names)
 
 
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda interface: interface.__name__)
+@each_row("interface", INTERFACES, ids=lambda interface: interface.__name__)
 def test_every_method_of_the_store_is_in_its_contract_tests(interface: type) -> None:
     methods = {
         name

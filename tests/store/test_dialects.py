@@ -14,6 +14,7 @@ import pytest
 
 import recollect.store
 from dialect_statements import differences, read_file, read_statements
+from tables import each_row
 
 STORE = Path(recollect.store.__file__).parent
 REPOSITORIES = STORE / "repositories"
@@ -63,7 +64,7 @@ def test_parameters_are_read_outside_of_texts_comments_and_casts(tmp_path: Path)
     assert read_statements(tmp_path) == {"x.one": frozenset({"a", "b"})}
 
 
-@pytest.mark.parametrize("path", sorted(REPOSITORIES.glob("*.py")), ids=lambda path: path.stem)
+@each_row("path", sorted(REPOSITORIES.glob("*.py")), ids=lambda path: path.stem)
 def test_a_repository_runs_statements_that_exist_and_all_of_them(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = statement_names(tree)

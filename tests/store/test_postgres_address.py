@@ -6,6 +6,7 @@ from recollect import InvalidInput
 from recollect.config import Settings, without_password
 from recollect.hooks.target_store import find_target_store
 from recollect.store.postgres.server_address import parse_address
+from tables import each_row
 
 
 def test_the_schema_is_not_given_to_the_driver() -> None:
@@ -26,7 +27,7 @@ def test_special_characters_reach_the_driver_as_they_are() -> None:
     assert address.conninfo == "postgresql:///team?host=%2Ftmp%2Fmy%20folder&options=-c%20a%3Db"
 
 
-@pytest.mark.parametrize("schema", ["Anna", "a-b", "a;b", "1a", "a" * 64, "%22x"])
+@each_row("schema", ["Anna", "a-b", "a;b", "1a", "a" * 64, "%22x"])
 def test_a_schema_must_be_a_plain_name(schema: str) -> None:
     with pytest.raises(InvalidInput, match="lower-case letters"):
         parse_address(f"postgresql://db/team?schema={schema}")

@@ -4,8 +4,6 @@ import json
 from typing import Literal
 from unicodedata import normalize
 
-import pytest
-
 from recollect.text.forgotten_words import ForgottenWords, is_uncommon, phrases_of, uncommon_words
 from tables import each_row
 
@@ -104,14 +102,12 @@ def test_words_are_found_with_composed_and_with_separate_accents(
         assert "exel" not in words.removed_from(said)
 
 
-@pytest.mark.parametrize(
-    "word", ["Zebrafish", "quetzalcoatl", "AC-7741", "anna@acme.com", "Globex"]
-)
+@each_row("word", ["Zebrafish", "quetzalcoatl", "AC-7741", "anna@acme.com", "Globex"])
 def test_names_and_identifiers_are_uncommon(word: str) -> None:
     assert is_uncommon(word)
 
 
-@pytest.mark.parametrize("word", ["the", "deploy", "database", "Friday", "because", "abc", "2026"])
+@each_row("word", ["the", "deploy", "database", "Friday", "because", "abc", "2026"])
 def test_ordinary_words_are_not(word: str) -> None:
     assert not is_uncommon(word)
 

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from recollect.text.language_data import ENGLISH, SPACED, detect_language, load_language
 from recollect.text.search_words import query_without_stop_words
 from recollect.text.sentence_splitter import sentence_spans
@@ -35,7 +33,7 @@ def test_a_text_is_recognised_by_its_script_or_its_common_words(text: str, code:
     assert detect_language(text).code == code
 
 
-@pytest.mark.parametrize("code", CODES)
+@each_row("code", CODES)
 def test_every_language_has_stop_words_and_valid_patterns(code: str) -> None:
     language = load_language(code)
 

@@ -1,11 +1,10 @@
 """Whether a question is about the speaker's own affairs."""
 
-import pytest
-
 from recollect.text.request_kind import asks_about_own_affairs
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "question",
     [
         "which package manager do we use here?",
@@ -19,7 +18,7 @@ def test_a_question_that_names_the_speaker_is_about_own_affairs(question: str) -
     assert asks_about_own_affairs(question)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "request_text",
     [
         "who won the world cup in 2014?",

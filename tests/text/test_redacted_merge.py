@@ -1,11 +1,10 @@
 """What either of two devices forgot stays forgotten in the merged text."""
 
-import pytest
-
 from recollect.text.redacted_merge import merge_blanked, merge_redacted
+from tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("preferred", "other", "merged"),
     [
         ("I like tea.", "I like tea.", "I like tea."),

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.errors import InvalidInput, RecollectError, TooLarge
 from recollect.wire.request_registry import request_classes
+from tables import each_row
 
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, 5, True, None])
@@ -27,13 +28,13 @@ def test_a_list_is_not_an_object_or_a_number(
         request_classes()[verb].of({**others, field: value})
 
 
-@pytest.mark.parametrize("field", ["scopes", "types", "statuses"])
+@each_row("field", ["scopes", "types", "statuses"])
 def test_a_filter_is_not_an_object(field: str) -> None:
     with pytest.raises(InvalidInput, match="list of texts"):
         request_classes()["search"].of({"query": "x", field: {}})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("verb", "arguments", "error"),
     [
         ("capture_many", {"materials": "one text"}, InvalidInput),
@@ -50,9 +51,7 @@ def test_a_request_is_refused(
         request_classes()[verb].of(arguments)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("true", True), ("TRUE", True), ("1", True), ("no", False)]
-)
+@each_row(("text", "value"), [("true", True), ("TRUE", True), ("1", True), ("no", False)])
 def test_a_flag_in_a_query_is_text(text: str, value: bool) -> None:
     memories = request_classes()["list_memories"]
 

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from recollect.mcp.tool_definition import Tool
 from recollect.mcp.tool_profiles import profile_tools
 from recollect.wire.schema_validator import check_schema, schema_errors
+from tables import each_row
 
 TOOLS = [tool for name in ("recollect", "memory-graph", "chatgpt") for tool in profile_tools(name)]
 NAMES = sorted({name for tool in TOOLS for name in tool.parameters} | {"entityName", "from"})
@@ -45,7 +46,7 @@ def test_arguments_are_accepted_if_the_reference_accepts_them(
     assert bool(errors) is not reference.is_valid(arguments), errors
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: f"{tool.name}-{len(tool.parameters)}")
+@each_row("tool", TOOLS, ids=lambda tool: f"{tool.name}-{len(tool.parameters)}")
 def test_every_parameter_is_refused_if_it_has_the_wrong_type(tool: Tool) -> None:
     for name, schema in tool.parameters.items():
         others = {**dict.fromkeys(tool.required, "text"), name: object()}
@@ -53,7 +54,7 @@ def test_every_parameter_is_refused_if_it_has_the_wrong_type(tool: Tool) -> None
         assert list(schema_errors(schema, others[name], name)), name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "value", "location", "message"),
     [
         ({"type": "integer"}, True, "", "True is not of type 'integer'"),
