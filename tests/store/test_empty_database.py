@@ -19,7 +19,7 @@ def test_it_has_the_tables_indexes_triggers_and_first_rows_of_a_new_store(tmp_pa
     create_tables(created)
 
     expected = {row for row in store.execute(SCHEMA) if row[2] != "migrations"}
-    assert len(expected) > 200
+    assert len(expected) > 100
     assert set(created.execute(SCHEMA)) == expected
     for kind, name, *_ in expected:
         if kind == "table":
