@@ -52,7 +52,7 @@ def test_each_request_without_an_id_gets_another_one(client: TestClient) -> None
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "headers", "status"),
+    ("method", "address", "headers", "status"),
     [
         ("GET", "/nowhere", {}, 404),
         ("GET", "/api/memories/none", {}, 404),
@@ -63,9 +63,9 @@ def test_each_request_without_an_id_gets_another_one(client: TestClient) -> None
     ],
 )
 def test_a_problem_body_has_the_id(
-    client: TestClient, method: str, path: str, headers: dict[str, str], status: int
+    client: TestClient, method: str, address: str, headers: dict[str, str], status: int
 ) -> None:
-    response = client.request(method, path, headers={"x-request-id": "r1", **headers})
+    response = client.request(method, address, headers={"x-request-id": "r1", **headers})
 
     assert response.status_code == status
     assert response.json()["request_id"] == response.headers["x-request-id"] == "r1"
