@@ -37,7 +37,7 @@ def main() -> None:
 
         sys.exit(run_hook(hook_arguments))
     if not _HELP & set(arguments) and _command(arguments) in EMBEDDING_COMMANDS:
-        _load_default_model()
+        _load_default_model(arguments)
     from recollect.cli.main import main as run_command
 
     run_command(prog_name="recollect" if sys.argv[0].endswith("__main__.py") else None)
@@ -63,15 +63,34 @@ def _place_of_command(arguments: list[str]) -> int:
     return 1 if "=" in arguments[0] else 2
 
 
-def _load_default_model() -> None:
+def _load_default_model(arguments: list[str]) -> None:
+    """Begin to load the model, unless a server of the store has it."""
     # Imported here for the reason above.
     from recollect.config import load_settings
     from recollect.errors import RecollectError
+    from recollect.hooks.state_files import state_folder
+    from recollect.hooks.target_store import find_target_store, local_server_address
     from recollect.models.local_embedder import load_early
     from recollect.models.model_manifest import default_manifest
 
+    environ = dict(os.environ)
+    try:
+        target = find_target_store(environ, _database(arguments))
+    except (OSError, ValueError):
+        return  # the command reports the configuration file
+    if local_server_address(state_folder(environ), target.db) is not None:
+        return
     try:
         if not load_settings().has_explicit_embedder:
             load_early(default_manifest())
     except RecollectError:
         return  # the command reports it
+
+
+def _database(arguments: list[str]) -> str:
+    """Return the value of `--db`, which may be at any place, or ''."""
+    for place, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name == "--db":
+            return value if equals else "".join(arguments[place + 1 : place + 2])
+    return ""

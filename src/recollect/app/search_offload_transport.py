@@ -3,7 +3,8 @@ Send requests that need the embedding model to the running server of the same st
 
 A model and its index take some hundred megabytes in each process that loads them. A process that
 opens a store beside its server, such as `recollect mcp`, carries out everything else itself and
-lets the server compare meanings. If there is no server, or it does not answer, this process does.
+lets the server compare meanings. If there is no server, or it does not answer, refuses the token or
+does not understand a request of this version, this process does.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recollect.api.noun import Transport
-from recollect.errors import ServerUnavailable
+from recollect.errors import InvalidInput, RequestRefused, ServerUnavailable, TokenRefused
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.archive import SearchPassagesRequest
 from recollect.wire.requests.blocks import SearchBlocksRequest
@@ -56,8 +57,8 @@ class SearchOffloadTransport:
         if server is not None:
             try:
                 return server.send(request)
-            except ServerUnavailable:
-                pass  # it has just ended: the store is open here too
+            except (ServerUnavailable, TokenRefused, RequestRefused, InvalidInput):
+                pass  # the store is open here too, and an invalid request is invalid here too
         return self._local.send(request)
 
     def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:

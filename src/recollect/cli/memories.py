@@ -11,6 +11,7 @@ from recollect.cli.options import (
     id_argument,
     request_options,
     with_new_store,
+    with_searched_store,
     with_store,
     yes_option,
 )
@@ -63,7 +64,7 @@ def _stored_lines(memory: Memory) -> Iterator[str]:
 @click.argument("task")
 @request_options(ContextForRequest, without=("budget_tokens", "asked_at"))
 @click.option("--budget", default=2_000, show_default=True, help="Tokens at most.")
-@with_store
+@with_searched_store
 def context(rec: LocalRecollect, *, task: str, budget: int, **fields: Any) -> Output:
     """
     Print what an agent should know for TASK, within a token budget.

@@ -6,8 +6,10 @@ a command one option for each optional field with a description.
 """
 
 import functools
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from enum import Enum
 from types import NoneType
 from typing import Any, get_args, get_origin
@@ -16,12 +18,15 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from recollect.api.noun import Transport
 from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
 from recollect.cli.project_option import folder_as_path
 from recollect.cli.project_option import project_option as project_option
 from recollect.config import Settings, expand_home, is_postgres_address, load_settings
 from recollect.errors import StoreKeyMissing
+from recollect.hooks.state_files import state_folder
+from recollect.hooks.target_store import local_server_address
 from recollect.store.key_places import wrapped_keys_file
 from recollect.store.sqlite.encryption import find_key
 
@@ -42,11 +47,12 @@ def limit_option(default: int) -> Decorator:
     return click.option("-n", "--limit", default=default, show_default=True, help="At most.")
 
 
-def with_store(command: Callback, *, creates: bool = False) -> Callback:
+def with_store(command: Callback, *, creates: bool = False, searches: bool = False) -> Callback:
     """
     Give *command* `--db`, `--json` and the open store as its first argument.
 
-    A store that is named and does not exist is created only by a command that *creates*.
+    A store that is named and does not exist is created only by a command that *creates*. If it
+    *searches*, a running server of the store compares meanings, so that no model is loaded here.
     """
 
     @click.option("--db", help=DB_HELP)
@@ -58,10 +64,31 @@ def with_store(command: Callback, *, creates: bool = False) -> Callback:
         if is_new and not creates:
             message = f"there is no store at {path}; `recollect add` creates one"
             raise click.ClickException(message)
-        with errors_in_one_line(), LocalRecollect(settings_with_passphrase(path)) as rec:
-            print_output(command(rec, **options))  # before the store is closed
+        with errors_in_one_line():
+            settings = settings_with_passphrase(path)
+            with (
+                _store_server(settings if searches else None) as find_server,
+                LocalRecollect(settings, find_server=find_server) as rec,
+            ):
+                print_output(command(rec, **options))  # before the store is closed
 
     return run
+
+
+@contextmanager
+def _store_server(settings: Settings | None) -> Iterator[Callable[[], Transport | None] | None]:
+    """Yield how to find the server of the store; None if it has none."""
+    if settings is None or settings.embedding_backend == "none":
+        yield None
+        return
+    if local_server_address(state_folder(dict(os.environ)), settings.location) is None:
+        yield None
+        return
+    # Loads the HTTP client.
+    from recollect.cli.store_server import StoreServer
+
+    with closing(StoreServer(settings.location, token=settings.token or "")) as server:
+        yield server.transport
 
 
 def settings_with_passphrase(db: str | None) -> Settings:
@@ -78,6 +105,11 @@ def settings_with_passphrase(db: str | None) -> Settings:
         entered = click.prompt(f"Passphrase of {path}", hide_input=True, err=True)
         return load_settings(db=db, passphrase=entered)
     return settings
+
+
+def with_searched_store(command: Callback) -> Callback:
+    """Do the same as `with_store`, with the help of a running server of the store."""
+    return with_store(command, searches=True)
 
 
 def with_new_store(command: Callback) -> Callback:

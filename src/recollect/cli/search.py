@@ -14,7 +14,7 @@ from recollect.cli.options import (
     limit_option,
     project_option,
     request_options,
-    with_store,
+    with_searched_store,
 )
 from recollect.cli.output import Output, safe, shorten
 from recollect.domain.project import Project, moved_folder_hint, unknown_name_hint
@@ -41,7 +41,7 @@ def search() -> None:
 @search.command()
 @click.argument("query")
 @request_options(SearchRequest)
-@with_store
+@with_searched_store
 def memories(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
     """Search memories; the same as `recollect search QUERY`."""
     hits = rec.search(query, **filters)
@@ -76,7 +76,7 @@ def _memory_lines(
 @agent_option
 @click.option("--query", default="", help="What to search for; it may name a time.")
 @request_options(SearchMessagesRequest)
-@with_store
+@with_searched_store
 def conversations(rec: LocalRecollect, *, agent: str, query: str, **filters: Any) -> Output:
     """Search the messages of an agent by words, meaning and time."""
     hits = rec.conversations.search(query, agent=agent, **filters)
@@ -97,7 +97,7 @@ def conversations(rec: LocalRecollect, *, agent: str, query: str, **filters: Any
 @_query_option
 @project_option
 @limit_option(10)
-@with_store
+@with_searched_store
 def agent_memory(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
     """Search the blocks of an agent and the memories it can see."""
     blocks = rec.blocks.search(query, **filters)
@@ -118,7 +118,7 @@ def agent_memory(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
 @_query_option
 @click.option("--project", required=True, help="The project whose files were indexed.")
 @limit_option(5)
-@with_store
+@with_searched_store
 def files(rec: LocalRecollect, *, query: str, project: str, limit: int) -> Output:
     """Search indexed files by words and meaning."""
     hits = rec.files.search(query, project=project, limit=limit)
