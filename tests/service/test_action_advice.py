@@ -71,6 +71,23 @@ def test_other_commands_get_nothing(rec: LocalRecollect, command: str) -> None:
     assert run(rec, command) is None
 
 
+@each_row(
+    ("command", "is_told"),
+    [
+        ("cargo add native-tls openssl-sys", True),
+        ("npm i -D openssl-wrapper@2", True),
+        ("cargo build -p openssl-sys", False),  # it is there already
+        ("cargo add rustls --features no-openssl-x", False),
+    ],
+)
+def test_a_package_that_belongs_to_a_forbidden_one_is_forbidden_too(
+    rec: LocalRecollect, command: str, is_told: bool
+) -> None:
+    decide(rec, "TLS comes from rustls, no openssl.")
+
+    assert (run(rec, command) is not None) == is_told
+
+
 def test_the_words_of_a_rule_must_meet_in_one_part_of_a_command(rec: LocalRecollect) -> None:
     decide(rec, "Never push to main, open a pull request.")
 

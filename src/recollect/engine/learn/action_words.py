@@ -22,6 +22,8 @@ _TOKEN = re.compile(r"[^\s\"'`=,;()<>|&]+")
 _NAME = re.compile(r"[A-Za-z][\w.+#-]*")
 _CAMEL_PARTS = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NEW_TEXT_KEYS = ("content", "new_string", "new_source", "new_str", "text", "code_edit")
+# Subcommands that add packages to a project or a machine; their other words are names of packages.
+_ADDS_PACKAGES = frozenset({"add", "install", "i", "require"})
 _ADDED_LINE = re.compile(r"^\+(?!\+\+)(.*)$", re.MULTILINE)
 
 
@@ -61,8 +63,13 @@ def text_words(text: str) -> frozenset[str]:
 
 
 def _command_words(piece: str) -> Iterator[str]:
-    for token in _TOKEN.findall(piece):
+    tokens = _TOKEN.findall(piece)
+    adds_packages = not _ADDS_PACKAGES.isdisjoint(tokens[1:3])
+    for token in tokens:
         name = token.partition("@")[0] or token  # a package with its version
         yield word_root(name.rstrip(":"))
+        first, hyphen, _ = name.partition("-")
+        if adds_packages and first and hyphen:
+            yield word_root(first)  # `openssl-sys` is part of openssl
         if "/" in token and "://" not in token:
             yield from (word_root(part) for part in token.split("/") if part)
