@@ -76,3 +76,16 @@ def test_hooks_use_a_server_instead_of_an_address_with_a_password() -> None:
     assert target.server_url == "http://127.0.0.1:8283"
     assert "secret" not in target.db
     assert (named.is_remote, named.server_url) == (True, "https://memory.example")
+
+
+def test_a_pooler_is_told_to_us_and_not_to_the_driver() -> None:
+    address = parse_address("postgresql://db/team?pooler=transaction&sslmode=require")
+
+    assert address.has_pooler
+    assert address.conninfo == "postgresql://db/team?sslmode=require"
+    assert not parse_address("postgresql://db/team").has_pooler
+
+
+def test_an_unknown_kind_of_pooler_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="use pooler=transaction"):
+        parse_address("postgresql://db/team?pooler=session")

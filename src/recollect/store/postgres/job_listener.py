@@ -5,7 +5,7 @@ The statements that make a job due send a notification (queries/jobs.sql), which
 delivers when their transaction commits. A thread listens on a connection of its own. Notifications
 are only a wake-up: they are lost while the connection is, so workers poll as well, more often while
 `is_listening` is false. A pooler in transaction mode delivers none: so the thread first sends one
-to itself, and listens only if that arrives.
+through another connection, and listens only if that arrives.
 """
 
 import logging
@@ -70,7 +70,9 @@ class PostgresJobListener:
     def _hears_itself(self, db: Database) -> bool:
         db.execute(f"LISTEN {CHANNEL}", prepare=False)
         echo = f"echo {secrets.token_hex(8)}"
-        db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, echo), prepare=False)
+        # From another connection: a pooler passes on what arrives during a statement of our own.
+        with connect(self._address, application_name=APPLICATION_NAME) as other:
+            other.execute("SELECT pg_notify(%s, %s)", (CHANNEL, echo), prepare=False)
         give_up_at = time.monotonic() + ECHO_S
         while time.monotonic() < give_up_at and not self._closed.is_set():
             if any(notice.payload == echo for notice in db.notifies(timeout=WAIT_S, stop_after=1)):

@@ -70,6 +70,11 @@ def translate(error: Exception, location: str) -> RecollectError:
                 "with ?schema=name",
                 can_repair=False,
             )
+        case errors.InvalidSqlStatementName() | errors.DuplicatePreparedStatement():
+            return StoreUnavailable(
+                f"a pooler in front of {location} does not know prepared statements ({text}); add "
+                "pooler=transaction to the address"
+            )
         case errors.DataError():
             return InvalidInput(f"the store cannot hold this value: {text}")
         case PoolTimeout():

@@ -43,10 +43,16 @@ CONNECTION_OPTIONS: dict[str, Any] = {
 }
 
 
+def connection_options(address: ServerAddress) -> dict[str, Any]:
+    """Return the options of connections to *address*."""
+    # A prepared statement belongs to a connection, which a pooler may replace.
+    return CONNECTION_OPTIONS | ({"prepare_threshold": None} if address.has_pooler else {})
+
+
 def connect(address: ServerAddress, **options: Any) -> Database:
-    """Open a connection; *options* override `CONNECTION_OPTIONS`."""
+    """Open a connection; *options* override the usual ones."""
     with translate_errors(address.location):
-        db = psycopg.connect(address.conninfo, **{**CONNECTION_OPTIONS, **options})
+        db = psycopg.connect(address.conninfo, **{**connection_options(address), **options})
     configure(db)
     return db
 

@@ -1,9 +1,10 @@
 """
 The address of a store on a PostgreSQL server: postgresql://user@host/database?schema=name.
 
-One store is one schema of a database. Every other parameter of the address is one of libpq
-(sslmode, options, …), and what it does not say is read from the variables and files of libpq
-(PGPASSWORD, ~/.pgpass, …).
+One store is one schema of a database. `pooler=transaction` says that a pooler such as PgBouncer is
+in between, which gives each transaction another connection: statements are not prepared then, and
+nobody listens for jobs. Every other parameter of the address is one of libpq (sslmode, options, …),
+and what it does not say is read from the variables and files of libpq (PGPASSWORD, ~/.pgpass, …).
 """
 
 import hashlib
@@ -18,6 +19,8 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 
 DEFAULT_SCHEMA = "recollect"
+TRANSACTION_POOLER = "transaction"
+_OWN_PARAMETERS = frozenset({"schema", "pooler"})
 _SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -28,6 +31,7 @@ class ServerAddress:
     conninfo: str = field(repr=False)  # may hold a password
     schema: str
     location: str  # for people, without a password
+    has_pooler: bool = False  # each transaction may have another connection
 
     @property
     def quoted_schema(self) -> str:
@@ -62,6 +66,14 @@ def parse_address(url: str) -> ServerAddress:
             f"the schema {schema[:80]!r} is not a name of lower-case letters, digits and "
             "underscores, at most 63"
         )
-    others = urlencode([pair for pair in parameters if pair[0] != "schema"], quote_via=quote)
+    pooler = dict(parameters).get("pooler", "")
+    if pooler not in ("", TRANSACTION_POOLER):
+        raise InvalidInput(
+            f"pooler={pooler[:80]} is not known; use pooler=transaction behind a pooler that gives "
+            "each transaction another connection, or leave it out"
+        )
+    others = urlencode(
+        [pair for pair in parameters if pair[0] not in _OWN_PARAMETERS], quote_via=quote
+    )
     conninfo = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
-    return ServerAddress(conninfo, schema, without_password(url))
+    return ServerAddress(conninfo, schema, without_password(url), bool(pooler))

@@ -29,7 +29,6 @@ from recollect.store.postgres.postgres_connection import PostgresConnection, con
 from recollect.store.postgres.postgres_errors import translate_errors
 from recollect.store.postgres.postgres_rows import ColumnNames, PostgresRows
 from recollect.store.postgres.postgres_transactions import (
-    CONNECTION_OPTIONS,
     STATEMENT_TIMEOUT_MS,
     Database,
     PostgresTables,
@@ -37,6 +36,7 @@ from recollect.store.postgres.postgres_transactions import (
     begin_read,
     begin_write,
     connect,
+    connection_options,
     is_open,
 )
 from recollect.store.postgres.server_address import ServerAddress
@@ -91,7 +91,7 @@ class PostgresStore:
         self._writer = Writer(self._transactions)
         self._readers = ConnectionPool(
             address.conninfo,
-            kwargs=CONNECTION_OPTIONS,
+            kwargs=connection_options(address),
             configure=configure,
             min_size=0,
             max_size=MAX_READERS,
@@ -181,8 +181,10 @@ class PostgresStore:
         self._check_usable()
         return self._retrieval_queue.flush(timeout_s)
 
-    def listen_for_jobs(self, wake: Callable[[], None]) -> PostgresJobListener:
+    def listen_for_jobs(self, wake: Callable[[], None]) -> PostgresJobListener | None:
         self._check_usable()
+        if self._address.has_pooler:
+            return None  # notifications belong to a connection too
         listener = PostgresJobListener(self._address, wake)
         self._listeners.append(listener)
         return listener
