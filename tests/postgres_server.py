@@ -20,6 +20,7 @@ import psycopg
 
 from recollect.store.postgres.server_address import ServerAddress, parse_address
 
+SETTINGS = ("fsync=off", "max_connections=200", "shared_buffers=64MB")
 START_S = 60.0
 STOP_S = 20.0
 NOT_FOUND = (
@@ -30,13 +31,22 @@ NOT_FOUND = (
 
 
 class PostgresServer:
-    """A server in a temporary folder, with a socket there and without a port."""
+    """
+    A server in a temporary folder, with a socket there and without a port.
 
-    def __init__(self) -> None:
+    *options* are settings of PostgreSQL, such as `max_connections=20`; *size_mb* limits the space
+    it has, which only root can do.
+    """
+
+    def __init__(self, *options: str, size_mb: int = 0) -> None:
         self.programs = find_programs()
         self.folder = Path(
             tempfile.mkdtemp(prefix="recollect-pg-")
         )  # a short path: sockets need it
+        self._settings = [*SETTINGS, *options]
+        self._is_mounted = False
+        if size_mb:
+            self._mount(size_mb)
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user is not None:
             shutil.chown(self.folder, self._user)
@@ -60,7 +70,7 @@ class PostgresServer:
         command = [
             str(self.programs / "postgres"),
             *("-D", str(self.folder / "data"), "-k", str(self.folder), "-h", ""),
-            *("-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=64MB"),
+            *(word for setting in self._settings for word in ("-c", setting)),
         ]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -84,9 +94,23 @@ class PostgresServer:
             self._process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)
             self._process.wait(STOP_S)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def remove(self) -> None:
         self.stop(kill=True)
+        if self._is_mounted:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _mount(self, size_mb: int) -> None:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size_mb}m", "tmpfs", str(self.folder)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"a file system of limited size needs root: {done.stderr}")
+        self._is_mounted = True
 
     def _initialize(self) -> None:
         common = [
