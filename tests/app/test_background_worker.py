@@ -24,6 +24,7 @@ from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
 from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
 from support import FakeClock, open_memory
+from synced_devices import make_device
 
 SAID = [{"role": "user", "content": "We use pnpm here, not npm."}]
 NEVER = 3600.0  # a worker that polls so rarely only works when it is woken
@@ -263,6 +264,22 @@ def test_stopping_hands_back_a_capture_that_takes_too_long(
     assert {(job.state, job.attempts) for job in jobs} == {("todo", 0)}
     with LocalRecollect(settings, chat=ScriptedChatModel(["[]"])) as rec, working(rec):
         until(lambda: rec.captures.get(event.id).state == "done")
+
+
+def test_it_syncs_with_other_devices_when_that_is_due(tmp_path: Path) -> None:
+    here, there = make_device(tmp_path, "a", 1), make_device(tmp_path, "b", 2)
+    here.rec.ingest("Deploys happen on Fridays.", scope="global")
+    here.sync()
+
+    with working(there.rec):
+        until(lambda: there.rec.search("when do deploys happen?"))
+        here.rec.ingest("Tests run at night.", scope="global")
+        here.sync()
+        there.clock.advance(minutes=2)
+        until(lambda: there.rec.search("when do tests run?"))
+
+    here.rec.close()
+    there.rec.close()
 
 
 def test_a_store_that_is_closed_under_it_ends_it(path: Path) -> None:
