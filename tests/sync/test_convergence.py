@@ -349,3 +349,10 @@ def test_three_devices_end_with_the_same_rows_in_a_chosen_scene(seed: int) -> No
             for _ in range(40)
         ]
     )
+
+
+def test_an_agent_that_is_made_again_keeps_its_blocks_beside_that_of_another_device() -> None:
+    """The other device's agent is known to the third under the id of the deleted one."""
+    first = ["say", "sync", "delete_agent", "say"]
+    scene = [*((verb, 0, 0) for verb in first), ("say", 1, 0), ("interrupted_sync", 1, 12)]
+    run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])

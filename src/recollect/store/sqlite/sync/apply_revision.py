@@ -87,8 +87,11 @@ class RevisionApplier:
         if revision.kind == ALIASES:
             return self._apply_alias(revision)
         is_alias = revision.id in self._aliases
+        published_id = revision.id
         revision = self._with_known_ids(revision)
         kind, record_id = revision.kind, revision.id
+        # Other devices may know it by a third id: what was not published under this one will be.
+        is_renamed = record_id != published_id
         if self._state.is_deleted(kind, record_id):
             return RevisionOutcome.LEFT_OUT
         stored = self._state.revision(kind, record_id)
@@ -116,12 +119,13 @@ class RevisionApplier:
         is_changed = self._state.is_changed(kind, record_id)
         is_newer = stored is None or includes(revision.vector, stored.vector)
         if present is None:
-            takes_over = is_newer and not is_changed
+            takes_over = is_newer and not is_changed and not is_renamed
             self._write(replace(revision, rows=rows), stored, is_unsent=not takes_over)
         elif _same(present, rows):
             vector = join(stored.vector if stored else {}, revision.vector)
             self._store_revision(revision, vector, stored)
-            self._state.clear_change(kind, record_id)
+            if not is_renamed:
+                self._state.clear_change(kind, record_id)
             return RevisionOutcome.UNCHANGED
         elif is_newer and not is_changed and stored is not None:
             self._write(replace(revision, rows=rows), stored, is_unsent=is_adjusted)
