@@ -238,7 +238,7 @@ class RevisionApplier:
             revision, join(stored.vector if stored else {}, revision.vector), stored
         )
         if is_unsent:
-            self._state.mark_unsent(kind, record_id)
+            self._state.mark_merged(kind, record_id)
         else:
             self._state.clear_change(kind, record_id)
 
@@ -315,7 +315,7 @@ class RevisionApplier:
                     rows=former,
                 )
                 self._merge(self._with_known_ids(other), present, stored)
-                self._state.mark_unsent(kind, main_id)
+                self._state.mark_merged(kind, main_id)
         else:
             self._add_alias(kind, alias, main_id)
         return RevisionOutcome.CHANGED

@@ -137,10 +137,15 @@ class SyncState:
         self._db.execute(sql, (kind, record_id, vector, revision.clock, revision.origin))
 
     def next_revision(self, kind: str, record_id: str, device: str, now: int) -> KnownRevision:
-        """Store and return the next revision of a record by this device."""
+        """
+        Store and return the next revision of a record by this device.
+
+        It has a new time, unless it is a merge: that has the time of the later revision.
+        """
         stored = self.revision(kind, record_id) or KnownRevision({}, 0, device)
         vector = with_next_revision(stored.vector, device)
-        revision = replace(stored, vector=vector, clock=self.tick(now))
+        clock = stored.clock if self._is_merge(kind, record_id) else self.tick(now)
+        revision = replace(stored, vector=vector, clock=clock)
         self.set_revision(kind, record_id, revision)
         return revision
 
@@ -173,6 +178,21 @@ class SyncState:
             (kind, record_id),
         )
 
+    def mark_merged(self, kind: str, record_id: str) -> None:
+        """Mark a record as changed here by a merge, which every change before is part of."""
+        self._db.execute(
+            """INSERT INTO sync_changes (kind, id, times, redacted, merged) VALUES (?, ?, 1, 0, 1)
+               ON CONFLICT (kind, id) DO UPDATE SET times = times + 1, merged = times + 1""",
+            (kind, record_id),
+        )
+
+    def _is_merge(self, kind: str, record_id: str) -> bool:
+        """Return whether a record was changed here by a merge, and by nothing since."""
+        sql = (
+            "SELECT 1 FROM sync_changes WHERE kind = ? AND id = ? AND times > 0 AND merged = times"
+        )
+        return self._db.execute(sql, (kind, record_id)).get is not None
+
     def mark_redacted(self, kind: str, record_id: str) -> None:
         """Mark a changed record: files that hold its former text are to be written anew."""
         sql = "UPDATE sync_changes SET redacted = 1 WHERE kind = ? AND id = ?"
@@ -190,7 +210,8 @@ class SyncState:
 
     def clear_sent(self, changes: Iterable[UnsentChange]) -> None:
         """Mark changes as published that were not made again since."""
-        sql = "UPDATE sync_changes SET times = 0 WHERE kind = ? AND id = ? AND times = ?"
+        sql = """UPDATE sync_changes SET times = 0, merged = 0
+                  WHERE kind = ? AND id = ? AND times = ?"""
         self._db.executemany(sql, [(change.kind, change.id, change.times) for change in changes])
         self._delete_settled()
 
