@@ -124,16 +124,17 @@ def _ask(
                 for name, rec in stores.items():
                     call = partial(getattr(rec, verb), text, project=project)
                     some = times.setdefault((verb, name), Times())
-                    before = _server_ms(conninfo) if name == SERVER else 0.0
-                    answers.add(_timed(some, call))
+                    before = server_ms(conninfo) if name == SERVER else 0.0
+                    answers.add(timed(some, call))
                     if name == SERVER:
-                        some.server += _server_ms(conninfo) - before
+                        some.server += server_ms(conninfo) - before
                 if len(answers) > 1:
                     differing.append(f"{verb}: {text}")
     return differing, times
 
 
-def _timed(times: Times, call: Callable[[], object]) -> str:
+def timed(times: Times, call: Callable[[], object]) -> str:
+    """Call *call*, note how long it took, and return its answer as text."""
     wall, cpu = perf_counter(), process_time()
     answer = call()
     times.cpu.append(1_000 * (process_time() - cpu))
@@ -146,7 +147,7 @@ def _watcher(conninfo: str) -> "psycopg.Connection[tuple[int]]":
     return psycopg.connect(conninfo, autocommit=True)
 
 
-def _server_ms(conninfo: str) -> float:
+def server_ms(conninfo: str) -> float:
     """Return the processor time of the server's processes that work for us; they are local."""
     sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'recollect'"
     ticks = 0
