@@ -58,7 +58,7 @@ DURABLE = "fsync=on"
 
 
 @dataclass
-class ScaleResult:
+class StoreMeasurement:
     """What was measured at one size."""
 
     size: int
@@ -80,7 +80,7 @@ def spread(count: int) -> list[GeneratedSentence]:
     ]
 
 
-def measure_size(database: "PostgresServer", folder: Path, size: int) -> ScaleResult:
+def measure_size(database: "PostgresServer", folder: Path, size: int) -> StoreMeasurement:
     """Fill a file, move it to PostgreSQL, and ask both."""
     generated = spread(size)
     real = create_embedder(Settings())
@@ -99,15 +99,15 @@ def measure_size(database: "PostgresServer", folder: Path, size: int) -> ScaleRe
         rec.drain()
     _say(f"{size}: move")
     move_store(settings, url, plain=True, report=_say)
-    result = ScaleResult(size)
+    result = StoreMeasurement(size)
     conninfo = database.address("x").conninfo
     _say(f"{size}: ask")
     with (
         LocalRecollect(settings) as in_file,
         LocalRecollect(replace(settings, db=url)) as on_server,
     ):
-        for group, asked in _questions(generated).items():
-            for number, (text, project) in enumerate(asked):
+        for group, pairs in _questions(generated).items():
+            for number, (text, project) in enumerate(pairs):
                 for verb in ("search", "context_for"):
                     for name, rec in (("SQLite", in_file), (SERVER, on_server)):
                         some = result.times.setdefault((verb, group, name), Times())
@@ -126,8 +126,8 @@ def _questions(generated: Sequence[GeneratedSentence]) -> dict[str, list[tuple[s
     large = [sentence for sentence in generated if sentence.project == LARGE]
     small = [sentence for sentence in generated if sentence.project != LARGE]
     for name, about in zip(groups, (large, small), strict=True):
-        asked = questions(about, QUESTIONS + WARM_UP, seed=7)
-        groups[name] = [(question.text, question.project) for question in asked]
+        pairs = questions(about, QUESTIONS + WARM_UP, seed=7)
+        groups[name] = [(question.text, question.project) for question in pairs]
     return groups
 
 
@@ -161,35 +161,35 @@ def measure_hnsw(
         all_vectors = np.concatenate(matrix)
         projects = np.array([sentence.project for sentence in generated])
         cells = [f"{build_s:.0f}"]
-        for asked in _questions(generated).values():
-            cells += _ask_hnsw(db, asked, embedder, all_vectors, projects)
+        for pairs in _questions(generated).values():
+            cells += _ask_hnsw(db, pairs, embedder, all_vectors, projects)
         db.execute("DROP TABLE vectors")
         return cells
 
 
 def _ask_hnsw(
     db: "psycopg.Connection[tuple[object, ...]]",
-    asked: Sequence[tuple[str, str]],
+    pairs: Sequence[tuple[str, str]],
     embedder: RandomVectors,
     vectors: Vectors,
     projects: "np.ndarray[tuple[int], np.dtype[np.str_]]",
 ) -> Iterator[str]:
-    found = []
+    recalls = []
     times = []
     db.execute("SET enable_seqscan = off")
     db.execute("SET enable_bitmapscan = off")
     db.execute("SET enable_sort = off")  # or it reads the project by its own index, and sorts
     sql = "SELECT id FROM vectors WHERE project = %s ORDER BY embedding <=> %s::vector LIMIT %s"
-    for text, project in asked:
+    for text, project in pairs:
         query = embedder.embed_query(text)
         before = _backend_ms(db.info.backend_pid)
         rows = db.execute(sql, (project, _as_text(query), NEAREST)).fetchall()
         times.append(_backend_ms(db.info.backend_pid) - before)
         here = np.flatnonzero(projects == project)
         exact = here[np.argsort(-(vectors[here] @ query))[:NEAREST]]
-        found.append(len({row[0] for row in rows} & set(exact.tolist())) / max(1, len(exact)))
+        recalls.append(len({row[0] for row in rows} & set(exact.tolist())) / max(1, len(exact)))
     yield f"{sum(times) / len(times):.1f}"
-    yield f"{sum(found) / len(found):.2f}"
+    yield f"{sum(recalls) / len(recalls):.2f}"
 
 
 def _as_text(vector: Vectors) -> str:
@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
     from postgres_server import PostgresServer
 
     options = _parser().parse_args(arguments)
-    results: list[ScaleResult] = []
+    results: list[StoreMeasurement] = []
     database = PostgresServer(DURABLE, "shared_buffers=512MB", "maintenance_work_mem=512MB")
     try:
         with tempfile.TemporaryDirectory(prefix="postgres-scale-") as folder:
@@ -251,7 +251,7 @@ def _lines(
     options: argparse.Namespace,
     version: str,
     writes: list[list[str]],
-    results: list[ScaleResult],
+    results: list[StoreMeasurement],
 ) -> list[str]:
     rows = [
         [

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from doc_examples import ROOT
 from mcp_clients import call_values, stdio_server
 from postgres_server import SCHEMAS, shared_server
+from recollect import LocalRecollect
 from recollect.cli import chat
+from recollect.config import Settings
 
 pytestmark = pytest.mark.postgres
 
@@ -33,3 +36,17 @@ def test_a_chat_opens_the_store(url: str) -> None:
         assert opened.rec.agents.list() == []
     finally:
         opened.close()
+
+
+def test_the_receipt_of_forget_says_what_the_guides_say(url: str) -> None:
+    with LocalRecollect(Settings(db=url, embedding_backend="none")) as rec:
+        memory = rec.ingest("The safe opens with 4711.")
+        receipt = rec.forget(memory.id)
+        tables = "".join(str(row) for row in rec._store.export_rows())
+
+    assert "4711" not in tables
+    text = str(receipt)
+    for place in ("vacuum", "write-ahead log", "replicas", "backups"):
+        assert place in text
+        for guide in ("postgresql", "deployment"):
+            assert place in (ROOT / "docs" / "guides" / f"{guide}.md").read_text(encoding="utf-8")

@@ -121,6 +121,33 @@ def test_polling_finds_jobs_while_the_connection_is_cut(
         assert not background.is_listening
 
 
+def test_a_database_that_is_away_is_logged_once(
+    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(job_listener, "RECONNECT_S", 0.01)
+    tries: list[object] = []
+
+    def refuse(*arguments: object, **options: object) -> None:
+        tries.append(arguments)
+        raise psycopg.OperationalError("no server\nis there")
+
+    conninfo = shared_server().address("x").conninfo
+    with (
+        psycopg.connect(conninfo, autocommit=True) as db,
+        opened(url) as rec,
+        caplog.at_level("INFO", logger=job_listener.__name__),
+    ):
+        listener = rec.engine.listen_for_jobs(lambda: None)
+        assert listener is not None
+        until(lambda: listener.is_listening)
+        monkeypatch.setattr(psycopg, "connect", refuse)
+        db.execute(CUT_LISTENERS)
+        until(lambda: len(tries) > 3)
+
+    [record] = caplog.records
+    assert "\n" not in record.getMessage()
+
+
 def test_a_connection_that_delivers_nothing_is_not_relied_on(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import psycopg
 
 from recollect.errors import StoreError
+from recollect.store.postgres.postgres_errors import translate
 from recollect.store.postgres.postgres_transactions import Database, connect
 from recollect.store.postgres.server_address import ServerAddress
 
@@ -37,6 +38,7 @@ class PostgresJobListener:
         self._address = address
         self._wake = wake
         self._is_listening = False
+        self._has_failed = False  # since it listened last
         self._closed = threading.Event()
         self._thread = threading.Thread(
             target=self._run, name="recollect-job-listener", daemon=True
@@ -61,11 +63,18 @@ class PostgresJobListener:
                         self._listen(db)
                     else:
                         pause_s = NO_ECHO_PAUSE_S
-            except (psycopg.Error, StoreError) as error:
-                log.info("jobs are looked for by polling until the connection is back: %s", error)
+            except psycopg.Error as error:
+                self._log_failure(translate(error, self._address.location))
+            except StoreError as error:
+                self._log_failure(error)
             finally:
                 self._is_listening = False
             self._closed.wait(pause_s)
+
+    def _log_failure(self, error: Exception) -> None:
+        if not self._has_failed:  # once for each time that the database is away
+            log.info("jobs are looked for by polling until the connection is back: %s", error)
+        self._has_failed = True
 
     def _hears_itself(self, db: Database) -> bool:
         db.execute(f"LISTEN {CHANNEL}", prepare=False)
@@ -81,7 +90,7 @@ class PostgresJobListener:
         return False
 
     def _listen(self, db: Database) -> None:
-        self._is_listening = True
+        self._is_listening, self._has_failed = True, False
         self._wake()  # a job may have been stored while nobody listened
         while not self._closed.is_set():
             for notice in db.notifies(timeout=WAIT_S):
