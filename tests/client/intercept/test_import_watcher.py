@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.client.intercept import patch_clients
 from recollect.client.intercept.import_watcher import after_import, stop_watching
 
 
@@ -49,3 +50,23 @@ def test_nothing_is_watched_after_the_end(module: str) -> None:
 
     assert names == []
     assert sys.meta_path == finders
+
+
+def test_another_version_of_a_package_is_imported_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aiohttp").mkdir()
+    (tmp_path / "aiohttp" / "__init__.py").write_text("")
+    (tmp_path / "aiohttp" / "client.py").write_text("class ClientSession:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "aiohttp"]:
+        monkeypatch.delitem(sys.modules, name)
+    patch_clients.install()
+    try:
+        client = importlib.import_module("aiohttp.client")
+    finally:
+        patch_clients.uninstall()
+        for name in ("aiohttp.client", "aiohttp"):
+            sys.modules.pop(name, None)
+
+    assert vars(client.ClientSession).get("_request") is None

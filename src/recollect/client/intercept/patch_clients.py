@@ -126,9 +126,13 @@ def _wrap_aiohttp_request(original: Method) -> Method:
 
 
 def _patch_while_open(owner: type, name: str, wrap: Callable[[Method], Method]) -> None:
-    """Patch a class that is loaded while a session is open, unless the last one has just ended."""
+    """
+    Patch a class that is loaded while a session is open, unless the last one has just ended.
+
+    A version of the package that has no such method is left alone: its import must not fail.
+    """
     with _lock:
-        if _sessions:
+        if _sessions and name in owner.__dict__:
             _patch(owner, name, wrap)
 
 
