@@ -15,6 +15,7 @@ from benchmarks.server.span_timer import SpanTimer
 from recollect.config import Settings
 from recollect.engine.embedding_indexer import Indexer
 from recollect.engine.resilient_embedder import ResilientEmbedder
+from recollect.retrieval import retrieve
 from recollect.server import verb_routes
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.serve import serve
@@ -32,7 +33,7 @@ PIECES: tuple[tuple[str, Any, str], ...] = (
     ("agent, conversation and blocks", task_context, "_scene"),
     ("embedding pending items", Indexer, "_embed_few_pending"),
     ("embedding the query", ResilientEmbedder, "embed_query"),
-    ("memory search", read, "retrieve"),
+    ("memory search", retrieve, "retrieve"),
     ("answer preferences", task_context, "_answer_preferences"),
     ("message search", task_context, "find_messages"),
     ("topics, summaries, history, counts", task_context, "_bundle_input"),

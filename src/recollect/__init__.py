@@ -367,7 +367,12 @@ def learning(
             path = memory
             settings = load_settings(db=str(path))
             return MemorySource(settings.location, open_store=lambda: open(path))
-        name = str(getattr(memory, "url", "") or getattr(memory, "location", memory))
+        url = getattr(memory, "url", "")
+        if url:
+            return MemorySource(str(url), memory, close_at_end=False)
+        from recollect.app.local_recollect import LocalRecollect, store_location
+
+        name = store_location(memory) if isinstance(memory, LocalRecollect) else str(memory)
         return MemorySource(name, memory, close_at_end=False)
 
     return Learning(find_source, options)

@@ -124,11 +124,6 @@ class LocalRecollect(Recollect):
         """The database file; raises `InvalidInput` if the store is on a database server."""
         return self._require_file().path
 
-    @property
-    def location(self) -> str:
-        """Where the store is: the absolute path of its file, or its address without a password."""
-        return self._store.location if self._file is None else str(self._file.path.absolute())
-
     def _require_file(self) -> SqliteStore:
         if self._file is None:
             raise InvalidInput(
@@ -190,3 +185,9 @@ class LocalRecollect(Recollect):
         self._store.close()
         if self._temporary is not None and os.getpid() == self._pid:
             self._temporary.cleanup()
+
+
+def store_location(rec: LocalRecollect) -> str:
+    """Return where a store is: the absolute path of its file, or its address without a password."""
+    # Not in `engine`, which loads much more than a hook needs.
+    return rec._store.location if rec._file is None else str(rec._file.path.absolute())

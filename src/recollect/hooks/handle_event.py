@@ -7,7 +7,7 @@ Both the server and a hook without a server use this; the hook process itself de
 import os
 import time
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.calling_client import use_client
 from recollect.domain.project import unknown_name_hint
 from recollect.errors import InvalidInput
@@ -35,7 +35,7 @@ def handle_event(
     event = parse_event(payload, client=client, kind=kind, project=project)
     state = state_files.state_folder(dict(os.environ))
     folder = state_files.session_folder(state)
-    injected = InjectedMemories(folder, event, db=rec.location, deadline=deadline)
+    injected = InjectedMemories(folder, event, db=store_location(rec), deadline=deadline)
     with use_client(client):
         text = _recall_or_retry(rec, event, injected)
     if event.kind == event_names.SESSION_START:

@@ -22,7 +22,7 @@ from fastapi.responses import PlainTextResponse
 
 from recollect import __version__
 from recollect.app.background_worker import BackgroundState, BackgroundWorker
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import StoreError
 from recollect.lazy_dataclass import dataclass
@@ -113,7 +113,7 @@ class HealthReader:
         with move_on_after(READ_TIMEOUT_S) as scope:
             await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
         last = self._last or HealthSnapshot(
-            path=self._rec.location,
+            path=store_location(self._rec),
             embedder=UNKNOWN_EMBEDDER,
             store_error=NEVER_READ,
         )
@@ -134,7 +134,7 @@ class HealthReader:
         except StoreError as error:
             store_error = str(error)
         self._last = HealthSnapshot(
-            path=self._rec.location,
+            path=store_location(self._rec),
             embedder=self._rec.engine.embedder_status(),
             store=store,
             store_error=store_error,

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.hooks import event_names
 from recollect.hooks.handle_event import handle_event
 from recollect.text.token_counter import counter_for
@@ -35,7 +35,7 @@ def preload_token_counter() -> None:
 def hook_router(rec: LocalRecollect) -> APIRouter:
     """Return the router with the hook route."""
     router = APIRouter(prefix=PREFIX)
-    served = os.path.realpath(rec.location)  # a store on a database server has no other name
+    served = os.path.realpath(store_location(rec))  # a store on a database server has no other name
 
     @router.post("/hooks/{client}/{event}", include_in_schema=False)
     def hook(client: str, event: str, hook_request: HookRequest) -> Response:

@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.server import HANDLED_SIGNALS
 
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.config import Settings
 from recollect.lazy_dataclass import dataclass
 from recollect.server.connection_limits import ConnectionLimits, limited_protocol
@@ -96,7 +96,7 @@ def serve(
                     url=local_url(settings.host, port),
                     host=settings.host,
                     port=port,
-                    db=rec.location,
+                    db=store_location(rec),
                     key=app.state.site.sessions.key,
                 )
             )

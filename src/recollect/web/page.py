@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect import __version__
-from recollect.app.local_recollect import LocalRecollect
+from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.calling_client import BROWSER, use_client
 from recollect.errors import InvalidInput, RecollectError
 from recollect.lazy_dataclass import dataclass
@@ -123,7 +123,7 @@ class PageRequest:
             "undoable": len(self.session.decisions),
             "preferences": self.preferences(),
             "here": self.http.url.path,
-            "store_path": self.rec.location,
+            "store_path": store_location(self.rec),
             "product_version": __version__,
             "find_query": self.query("q") if self.http.url.path == SEARCH else "",
         }
