@@ -173,7 +173,7 @@ def _stored_vectors(
     tables: Tables, model_id: int | None, pending: Sequence[UnembeddedItem]
 ) -> Mapping[bytes, bytes]:
     """Return the vectors of those chunks that were embedded before, by the hash of their text."""
-    hashes = [short_hash(chunk) for item in pending for chunk in split_into_chunks(item.text)]
+    hashes = [short_hash(text) for item in pending for text, _ in _texts_to_embed(item)]
     if model_id is None or not hashes:
         return {}
     return tables.embeddings.vectors_by_hash(model_id, list(dict.fromkeys(hashes)))
@@ -184,8 +184,8 @@ def _chunk_embeddings(
     pending: Sequence[UnembeddedItem],
     stored_vectors: Mapping[bytes, bytes],
 ) -> list[ChunkEmbedding]:
-    chunks_of_items = [(item.id, split_into_chunks(item.text)) for item in pending]
-    texts = {short_hash(text): text for _, chunks in chunks_of_items for text in chunks}
+    texts_of_items = [(item.id, _texts_to_embed(item)) for item in pending]
+    texts = {short_hash(text): text for _, pairs in texts_of_items for text, _ in pairs}
     vectors_by_hash = dict(stored_vectors)
     new = {digest: text for digest, text in texts.items() if digest not in vectors_by_hash}
     if new:
@@ -193,7 +193,21 @@ def _chunk_embeddings(
         pairs = zip(new, rows.astype("<f2"), strict=True)
         vectors_by_hash |= {digest: row.tobytes() for digest, row in pairs}
     return [
-        ChunkEmbedding(record_id, number, len(chunks), digest, vectors_by_hash[digest])
-        for record_id, chunks in chunks_of_items
-        for number, digest in enumerate(short_hash(text) for text in chunks)
+        ChunkEmbedding(record_id, number, chunk_count, digest, vectors_by_hash[digest])
+        for record_id, pairs in texts_of_items
+        for number, (text, chunk_count) in enumerate(pairs)
+        for digest in (short_hash(text),)
     ]
+
+
+def _texts_to_embed(item: UnembeddedItem) -> list[tuple[str, int]]:
+    """
+    Return the chunks of an item, each with its chunk count.
+
+    A statement of a conversation is embedded twice: alone, to be compared with other statements
+    (chunk count 0), and with what surrounds it, to be searched.
+    """
+    chunks = split_into_chunks(item.text)
+    if item.context and len(chunks) == 1:
+        return [(item.text, 0), (f"{item.text} {item.context}", 1)]
+    return [(chunk, len(chunks)) for chunk in chunks]

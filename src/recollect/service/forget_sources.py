@@ -15,6 +15,7 @@ from recollect.domain.source import BLANK, SHADE, Evidence, Source
 from recollect.errors import InvalidInput
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import sha256_hex
+from recollect.text.statement_context import statement_context
 
 MAX_SHADED = 64  # characters; enough to make 2**64 contents different
 BLANKED = "source spans blanked"
@@ -49,6 +50,7 @@ def blank_spans(
         return quoting
     content = _make_unique(tables, source, content)
     tables.sources.overwrite(source.id, content, sha256_hex(content))
+    _embed_again(tables, source, content, quotes)
     removed[BLANKED] += 1
     for quote in renewed:
         blanked = content[quote.start : quote.end]
@@ -56,6 +58,19 @@ def blank_spans(
             tables.memories.add_evidence(replace(quote, id=clock.new_id(), quote=blanked))
             tables.memories.drop_evidence([quote.id])
     return quoting
+
+
+def _embed_again(tables: Tables, source: Source, content: str, quotes: Sequence[Evidence]) -> None:
+    """Delete the vectors of memories that were embedded with words that are blanked now."""
+    turns = source.metadata.get("turns", ())
+    changed = {
+        quote.memory_id
+        for quote in quotes
+        if statement_context(source.content, turns, quote.start, quote.end)
+        != statement_context(content, turns, quote.start, quote.end)
+    }
+    if changed:
+        tables.embeddings.embed_again(sorted(changed))
 
 
 def occurrences(content: str, quote: str) -> Iterator[Span]:

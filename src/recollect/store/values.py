@@ -30,11 +30,12 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class UnembeddedItem:
-    """A record that is to be embedded, and its text."""
+    """A record that is to be embedded, its text, and the conversation around a statement."""
 
     id: str
     kind: ItemKind
     text: str
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ChunkEmbedding:
 
     id: str  # of the record
     chunk: int
-    chunk_count: int
+    chunk_count: int  # 0: only compared with other memories; the next chunk is searched
     text_hash: bytes
     data: bytes
 

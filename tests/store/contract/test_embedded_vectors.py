@@ -34,3 +34,25 @@ def test_all_vectors_of_a_model_are_read_in_the_order_in_which_they_were_made(
         assert list(tables.embeddings.all_vectors(other_id)) == [chunk(first.id, 0, b"d")]
         assert tables.embeddings.embedded_ids(model_id) == [second.id]
         assert tables.embeddings.embedded_ids(other_id) == []
+
+
+def test_a_record_that_is_embedded_again_has_no_vectors_until_then(
+    store: Store, keep: Keep
+) -> None:
+    first, second = keep("one"), keep("two")
+
+    def write(tables: Tables) -> int:
+        model_id = tables.embeddings.add_model("small", 2)
+        made = [chunk(first.id, 0, b"a"), chunk(second.id, 0, b"b")]
+        tables.embeddings.save(model_id, [first.id, second.id], made)
+        tables.embeddings.embed_again([first.id])
+        return model_id
+
+    model_id = store.write(write)
+
+    with store.read() as tables:
+        assert list(tables.embeddings.all_vectors(model_id)) == [chunk(second.id, 0, b"b")]
+        assert [item.id for item in tables.embeddings.pending_among(model_id, [first.id])] == [
+            first.id
+        ]
+        assert tables.embeddings.embedded_ids(model_id) == [second.id]

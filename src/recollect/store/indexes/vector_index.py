@@ -90,11 +90,12 @@ class VectorIndex(Repository):
         """
         Return, for each request, the *limit* items nearest to its item, and those it names.
 
-        An item is compared by its first chunk; nothing is returned for one without vectors.
+        An item is compared by its first chunk; nothing is returned for one without vectors. What
+        surrounds a statement is not compared: statements of one message would resemble each other.
         """
         from recollect.store.indexes.bit_code_index import (  # loads NumPy
             decode_vector,
-            fetch_items,
+            fetch_compared,
             rescore,
         )
 
@@ -106,19 +107,23 @@ class VectorIndex(Repository):
         scans = [
             self._scan(queries[request.item_id], request.partitions, limit) for request in compared
         ]
-        named = sorted({id_ for request in compared for id_ in request.also})
+        compared_ids = sorted(
+            {
+                *(id_ for request in compared for id_ in request.also),
+                *(id_ for scan in scans for id_ in scan.best),
+            }
+        )
         # Read once for all of them; checking each finds its records there.
-        records.load(sorted({*named, *(id_ for scan in scans for id_ in scan.best)}))
-        rows = fetch_items(self._connection, model_id, named) if named else None
+        records.load(compared_ids)
+        rows = fetch_compared(self._connection, model_id, compared_ids) if compared_ids else None
         similarities: list[dict[int, float]] = []
         remaining = iter(scans)
         for request in requests:
             near: dict[int, VectorMatch] = {}
-            if request.item_id in queries:
-                near = self._check(next(remaining), records.without_vectors)
-                if rows is not None and request.also:
-                    some = rows.of_items(list(request.also))
-                    near |= rescore(some, queries[request.item_id].values)
+            if rows is not None and request.item_id in queries:
+                nearest = self._check(next(remaining), records.without_vectors)
+                some = rows.of_items([*nearest, *request.also])
+                near = rescore(some, queries[request.item_id].values)
             similarities.append({id_: match.similarity for id_, match in near.items()})
         return similarities
 

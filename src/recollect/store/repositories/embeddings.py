@@ -91,14 +91,14 @@ class EmbeddingRepository(Repository):
         kinds = {record_id: ItemKind(kind) for record_id, kind in rows}
         texts = self._texts(kinds)
         return [
-            UnembeddedItem(record_id, kind, texts[record_id])
+            UnembeddedItem(record_id, kind, *texts[record_id])
             for record_id, kind in kinds.items()
             if record_id in texts
         ]
 
-    def _texts(self, kinds: Mapping[str, ItemKind]) -> dict[str, str]:
-        """Return the texts of some records that exist, given by id with their kinds."""
-        texts: dict[str, str] = {}
+    def _texts(self, kinds: Mapping[str, ItemKind]) -> dict[str, tuple[str, str]]:
+        """Return text and context of some records that exist, given by id with their kinds."""
+        texts: dict[str, tuple[str, str]] = {}
         for kind in dict.fromkeys(kinds.values()):
             ids = [record_id for record_id in kinds if kinds[record_id] is kind]
             texts |= self._items.texts_to_embed(kind, ids)
@@ -107,7 +107,7 @@ class EmbeddingRepository(Repository):
     def unchanged(self, items: Sequence[UnembeddedItem]) -> list[UnembeddedItem]:
         """Return which of some items still exist and have the same text."""
         texts = self._texts({item.id: item.kind for item in items})
-        return [item for item in items if texts.get(item.id) == item.text]
+        return [item for item in items if texts.get(item.id) == (item.text, item.context)]
 
     def count_pending(self, model_id: int | None) -> int:
         """Return how many items have no vectors of that model."""
@@ -139,6 +139,11 @@ class EmbeddingRepository(Repository):
             some = rows[start : start + CHUNKS_PER_STATEMENT]
             self._run("add_embeddings", model_id=model_id, rows=some)
         self._run("mark_embedded", model_id=model_id, ids=list(record_ids))
+
+    def embed_again(self, record_ids: Sequence[str]) -> None:
+        """Delete the vectors of some records, which then wait to be embedded again."""
+        self._run("delete_vectors", ids=list(record_ids))
+        self._run("mark_pending", ids=list(record_ids))
 
     def all_models(self) -> list[RegisteredModel]:
         """Return every registered model, the oldest first."""

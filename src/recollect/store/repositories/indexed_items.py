@@ -5,7 +5,9 @@ Of memories, more text is in the word index than is embedded (summary, rationale
 have one text for both. Used by integrity checks, rebuilding, importing and embedding.
 """
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.lazy_dataclass import dataclass
@@ -14,6 +16,7 @@ from recollect.store.item_index import ItemIndex
 from recollect.store.repositories import blocks, files, messages
 from recollect.store.repositories.memories import MemoryRepository, indexed_text
 from recollect.store.repositories.repository import Repository
+from recollect.text.statement_context import statement_context
 
 READ_BATCH = 500
 
@@ -71,14 +74,34 @@ class IndexedItemReader(Repository):
                 for document_id, namespace, text in self._texts(kind, ids):
                     yield IndexedItem(kind, Owner(Scope.GLOBAL, namespace), document_id, text)
 
-    def texts_to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, str]:
-        """Return the text to embed of each of some records, by id."""
-        if kind is ItemKind.MEMORY:
-            return {
-                memory_id: "\n".join(filter(None, (title, content, tags)))
-                for memory_id, title, content, tags in self._texts(kind, ids)
-            }
-        return {item.id: item.text for item in self._read_batch(kind, ids)}
+    def texts_to_embed(self, kind: ItemKind, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return the text to embed of each of some records and its context ('' for none), by id."""
+        if kind is not ItemKind.MEMORY:
+            return {item.id: (item.text, "") for item in self._read_batch(kind, ids)}
+        rows = self._texts(kind, ids)
+        contexts = self._contexts([(row[0], *row[4:]) for row in rows if row[4] is not None])
+        return {
+            memory_id: (
+                "\n".join(filter(None, (title, content, tags))),
+                contexts.get(memory_id, ""),
+            )
+            for memory_id, title, content, tags, *_ in rows
+        }
 
-    def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[str, ...]]:
+    def _contexts(self, spans: Sequence[tuple[str, str, int, int]]) -> dict[str, str]:
+        """Return what surrounds statements, given as memory, source and span, by memory."""
+        if not spans:
+            return {}
+        source_ids = sorted({source_id for _, source_id, _, _ in spans})
+        sources = {
+            source_id: (content, json.loads(turns))
+            for source_id, content, turns in self._rows("turns_of_sources", ids=source_ids)
+        }
+        return {
+            memory_id: statement_context(*sources[source_id], start, end)
+            for memory_id, source_id, start, end in spans
+            if source_id in sources
+        }
+
+    def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[Any, ...]]:
         return self._rows(f"{kind.value}_texts", ids=list(ids))

@@ -70,6 +70,12 @@ ON CONFLICT (seq, model_id, chunk) DO NOTHING;
 -- mark_embedded: these records, given as a JSON list of ids, are embedded by this model
 UPDATE items SET embedded_by = :model_id WHERE id IN (SELECT value FROM json_each(:ids));
 
+-- delete_vectors: of some records, given as a JSON list of ids
+DELETE FROM embeddings WHERE seq IN (SELECT i.seq FROM items i WHERE i.id IN (SELECT value FROM json_each(:ids)));
+
+-- mark_pending: these records, given as a JSON list of ids, wait to be embedded
+UPDATE items SET embedded_by = NULL WHERE id IN (SELECT value FROM json_each(:ids));
+
 -- models_in_use: the chosen model, and the one whose vectors answer queries
 SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
