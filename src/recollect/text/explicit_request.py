@@ -16,13 +16,16 @@ _START = (
 _ASKS_TO_REMEMBER = LazyPattern(
     rf"{_START}(?:remember|memori[sz]e|note down|write down|write it down|make a note|take a note"
     r"|put it in your memory)\b(?! when| how| why| what| who| where| if| the time)",
-    rf"{_START}(?:don't|do not|never) (?:ever )?forget\b",
+    rf"{_START}(?:don't|do not|never) (?:ever )?(?:let me )?forget\b",
+    rf"{_START}for the record\b",
     rf"{_START}(?:keep|bear) in mind\b",
     rf"{_START}(?:note|please note)(?: that|:| for later:| to self:)",
     rf"{_START}(?:remind me|reminder)(?: that|:)",
     r"\b(?:please (?:never |don't )?(?:remember|forget|note|keep in mind)"
     r"|write (?:it|this|that) down|(?:save|add|store|put|keep) (?:it|this|that) (?:to"
     r"|in|into) (?:your |the )?memory"
+    r"|(?:save|add|put) (?:it|this|that) (?:to|in|into|on) (?:my|our|the) (?:[\w-]+ )?"
+    r"(?:list|notes)"
     r"|keep (?:it|this|that) in mind|never forget (?:it|this|that)|so (?:please )?remember"
     r"|remember (?:it|this|that) for)\b",
 )
@@ -30,7 +33,8 @@ _STANDING_ORDER = LazyPattern(
     rf"{_START}(?:from now on|from here on|going forward|in (?:the )?future|as of (?:now|today)"
     r"|starting (?:now|today)|every time|each time|whenever|by default|as a (?:general )?rule)\b",
     rf"{_START}(?:always|never) (?!mind\b|been\b|was\b|were\b|had\b|again\b|seen\b|heard\b)\w",
-    r"[.!;,] (?:please )?(?:from now on|going forward)\b|\b(?:from now on|going forward)[.!]*$",
+    r"[.!;,:] (?:please )?(?:from now on|from here on|going forward)\b"
+    r"|\b(?:from now on|from here on(?: out)?|going forward)(?:[.!,]|$)",
     r"\b(?:i want you to|you should|you must|i'd like you to|please) (?:always|never)\b",
 )
 _ASKS_IN_OTHER_LANGUAGES = LazyPattern(

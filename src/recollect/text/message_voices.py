@@ -38,7 +38,8 @@ _TAG = re.compile(
 # Words before a colon after which the user's own sentence follows; any other label may introduce
 # the text of somebody else.
 _OWN_LABEL = (
-    r"\b(?:remember|remember (?:this|that)|forget|forget (?:it|this)|write (?:it|this|that) down"
+    r"\b(?:remember(?: (?:this|that|it))?(?: one)?(?: for (?:me|us|later|next time))?"
+    r"|forget|forget (?:it|this)|write (?:it|this|that) down|so would i|me too|same here"
     r"|remind me|notes?|notes? (?:for later|to self)|reminder|todo|fyi|ps|btw|by the way|decision"
     r"|decided|rule|preference|convention|one more thing|update|correction|heads[- ]up"
     r"|for the record|to be clear"
