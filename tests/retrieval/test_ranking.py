@@ -23,13 +23,13 @@ from recollect.retrieval.ranking_constants import (
     SHORT_QUERY_WORDS,
     SLACK,
     SMALL_STORE_DISCOUNT,
+    SMALL_STORE_RECORDS,
     SMALL_STORE_VECTOR_BONUS,
     SPEAKER_BONUS,
     VECTOR_WEIGHT,
     WEAK_DISCOUNT,
     WEAK_SLACK,
     WORD_SHARE_POWER,
-    WORD_SMOOTHING,
     WORD_WEIGHT,
 )
 from recollect.retrieval.relevance_threshold import Threshold
@@ -136,7 +136,7 @@ def test_similarity_counts_for_more_among_few_records() -> None:
 
     assert relevance(10**9) == pytest.approx(VECTOR_WEIGHT)
     half = 1 + 0.5 * SMALL_STORE_VECTOR_BONUS
-    assert relevance(WORD_SMOOTHING) == pytest.approx(VECTOR_WEIGHT * half)
+    assert relevance(SMALL_STORE_RECORDS) == pytest.approx(VECTOR_WEIGHT * half)
 
 
 def test_words_count_for_less_if_many_items_match_about_as_well() -> None:

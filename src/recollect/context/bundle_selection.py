@@ -5,10 +5,11 @@ Nobody asked for these lines, so they must be surer than the results of a search
 share of the best hit's relevance, and only the best few are told. Relevance is relative to the
 similarity statistics of the store, so no similarity of one model is compared with a constant here.
 
-Weak matches are told in two cases. An instruction in a project gets the nearest decisions and
+Weak matches are told in three cases. An instruction in a project gets the nearest decisions and
 conventions of that project, because they hold for the work whatever its words. A question about the
 speaker's own affairs gets the best two that share a word with it, because nothing but memory can
-answer it.
+answer it. If a question about these affairs, or asked in a project, has no better answer, the best
+weak match of the person or the project is told.
 
 What is no evidence earns no line: questions of the user, short remarks, and, unless the request
 asks for them or nothing else answers, replies of the assistant. A fact is told once: hits that say
@@ -184,7 +185,10 @@ def _is_told_although_weak(hit: Hit, aim: RequestAim, selected: Sequence[Hit]) -
     if aim.is_instruction:
         conventions = sum(_is_convention(other, aim) for other in selected)
         return _is_convention(hit, aim) and conventions < TASK_CONVENTIONS
-    return aim.is_own_affair and bool(hit.matched_words) and len(selected) < WEAK_FACTS
+    if aim.is_own_affair and hit.matched_words and len(selected) < WEAK_FACTS:
+        return True
+    is_of_project = hit.memory.project_id == aim.project_id != ""
+    return not selected and (aim.is_own_affair or is_of_project)
 
 
 def _is_convention(hit: Hit, aim: RequestAim) -> bool:

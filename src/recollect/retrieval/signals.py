@@ -103,7 +103,7 @@ def index_signals(
 
     doubt = 0.0  # of the words, in a small store where the best match lacks words of the query
     if visible_count:
-        smallness = constants.WORD_SMOOTHING / (visible_count + constants.WORD_SMOOTHING)
+        smallness = 1 / (1 + (visible_count / constants.SMALL_STORE_RECORDS) ** 2) / short
         coverage = max((candidate.coverage for candidate in candidates), default=0.0)
         doubt = smallness * (1 - coverage)
     signals = [
