@@ -100,10 +100,20 @@ def test_a_question_about_ones_own_affairs_gets_weak_matches_that_share_a_word()
     aim = RequestAim(word_count=3, is_own_affair=True)
 
     assert list(select_hits(in_common, aim).hits) == in_common[:WEAK_FACTS]
-    assert select_hits(hits, aim).hits == ()
     assert select_hits([foreign], aim).hits == ()
     assert select_hits(in_common, QUESTION).hits == ()
     assert {item.reason for item in select_hits(hits, QUESTION).left_out} == {"weak match"}
+
+
+def test_without_a_better_answer_the_best_weak_match_of_the_person_or_the_project_is_told() -> None:
+    hits = [weak_hit(f"Lamp {n} hangs in hall {n}.") for n in range(3)]
+    of_project = [replace(weak, memory=replace(weak.memory, project_id="site")) for weak in hits]
+
+    assert list(select_hits(hits, RequestAim(is_own_affair=True)).hits) == hits[:1]
+    assert list(select_hits(of_project, RequestAim(project_id="site")).hits) == of_project[:1]
+    assert select_hits(of_project, RequestAim(project_id="shop")).hits == ()
+    better = hit("Lamp 1 hangs in hall 2.")
+    assert list(select_hits([better, *hits], RequestAim(is_own_affair=True)).hits) == [better]
 
 
 def test_a_fact_said_twice_is_one_line_with_both_days() -> None:

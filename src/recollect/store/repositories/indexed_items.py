@@ -79,28 +79,14 @@ class IndexedItemReader(Repository):
         if kind is not ItemKind.MEMORY:
             return {item.id: (item.text, "") for item in self._read_batch(kind, ids)}
         rows = self._texts(kind, ids)
-        contexts = self._contexts([(row[0], *row[4:]) for row in rows if row[4] is not None])
+        # Text and turns of a source are in the first row that has a statement of it.
+        sources = {row[4]: (row[7], json.loads(row[8])) for row in rows if row[8] is not None}
         return {
             memory_id: (
                 "\n".join(filter(None, (title, content, tags))),
-                contexts.get(memory_id, ""),
+                statement_context(*sources[source_id], *span) if source_id in sources else "",
             )
-            for memory_id, title, content, tags, *_ in rows
-        }
-
-    def _contexts(self, spans: Sequence[tuple[str, str, int, int]]) -> dict[str, str]:
-        """Return what surrounds statements, given as memory, source and span, by memory."""
-        if not spans:
-            return {}
-        source_ids = sorted({source_id for _, source_id, _, _ in spans})
-        sources = {
-            source_id: (content, json.loads(turns))
-            for source_id, content, turns in self._rows("turns_of_sources", ids=source_ids)
-        }
-        return {
-            memory_id: statement_context(*sources[source_id], start, end)
-            for memory_id, source_id, start, end in spans
-            if source_id in sources
+            for memory_id, title, content, tags, source_id, *span, _, _ in rows
         }
 
     def _texts(self, kind: ItemKind, ids: Sequence[str]) -> list[tuple[Any, ...]]:

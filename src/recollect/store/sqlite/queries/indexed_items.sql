@@ -19,16 +19,16 @@ SELECT t.id FROM documents t LEFT JOIN items i ON i.id = t.id WHERE t.text <> ''
 -- document_texts: namespace and text of documents
 SELECT t.id, t.namespace, t.text FROM json_each(:ids) j CROSS JOIN documents t ON t.id = j.value WHERE t.text <> '';
 
--- memory_texts: what is embedded of memories: title, content and tags; and where a proposed statement stands in its source
+-- memory_texts: what is embedded of memories: title, content and tags; and where a proposed statement stands in its
+-- source, with text and turns of each source once
 SELECT m.id, m.title, m.content, coalesce((SELECT group_concat(t.tag, ', ' ORDER BY t.tag) FROM memory_tags t WHERE t.memory_id = m.id), ''),
-       e.source_id, e.start_char, e.end_char
+       e.source_id, e.start_char, e.end_char,
+       CASE WHEN row_number() OVER source = 1 THEN s.content END, CASE WHEN row_number() OVER source = 1 THEN json_extract(s.metadata, '$.turns') END
   FROM json_each(:ids) j CROSS JOIN memories m ON m.id = j.value
   LEFT JOIN evidence e ON e.memory_id = m.id AND m.source_kind <> 'manual' AND m.status <> 'stated' AND m.type <> 'episode'
-       AND e.id = (SELECT min(f.id) FROM evidence f WHERE f.memory_id = m.id);
-
--- turns_of_sources: text and turns of captured conversations, given as a JSON list of ids
-SELECT s.id, s.content, json_extract(s.metadata, '$.turns') FROM json_each(:ids) j CROSS JOIN sources s ON s.id = j.value
- WHERE json_extract(s.metadata, '$.turns') IS NOT NULL;
+       AND e.id = (SELECT min(f.id) FROM evidence f WHERE f.memory_id = m.id)
+  LEFT JOIN sources s ON s.id = e.source_id
+WINDOW source AS (PARTITION BY e.source_id ORDER BY m.id);
 
 -- message_texts: agent, conversation and text of messages
 SELECT t.id, t.agent_id, t.conversation_id, t.content, t.tool_calls, t.parts FROM json_each(:ids) j CROSS JOIN messages t ON t.id = j.value;
