@@ -117,7 +117,13 @@ def test_the_store_can_be_checked_from_the_page(client: PageClient) -> None:
 
 
 def test_settings_show_their_value_and_origin_but_no_secret(words_only: LocalRecollect) -> None:
-    environ = {"RECOLLECT_TOKEN": "secret-token", "RECOLLECT_MAX_BODY_MB": "7"}
+    environ = {
+        "RECOLLECT_TOKEN": "secret-token",
+        "RECOLLECT_MAX_BODY_MB": "7",
+        "RECOLLECT_PASSPHRASE": "secret-words",
+        "RECOLLECT_DB": "postgresql://anna:secret-word@db.example/team",
+        "RECOLLECT_DB_OWNER": "postgresql://owner:secret-word@db.example/team",
+    }
     settings = load_settings(environ, port=9_999)
     client = page_client(words_only)
     client.app.state.settings = settings  # type: ignore[attr-defined]
@@ -125,7 +131,8 @@ def test_settings_show_their_value_and_origin_but_no_secret(words_only: LocalRec
     page = read(client, "/ui/settings")
 
     assert "token set RECOLLECT_TOKEN" in page
-    assert "secret-token" not in page
+    assert "secret-" not in page
+    assert "postgresql://anna@db.example/team" in page
     assert "max_body_mb 7 RECOLLECT_MAX_BODY_MB" in page
     assert "port 9999 argument" in page
     assert "single_user False default" in page

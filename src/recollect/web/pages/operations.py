@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recollect.config import Settings
+from recollect.config import Settings, without_password
 from recollect.domain.job import JobState
 from recollect.domain.maintenance import Verification
 from recollect.web.downloads import download
@@ -15,7 +15,7 @@ from recollect.web.page_guard import PAGES, cookie_name
 
 JOBS = 100
 CALLS = 50
-SECRETS = frozenset({"openai_key", "anthropic_key", "token"})
+SECRETS = frozenset({"openai_key", "anthropic_key", "token", "passphrase", "db_owner"})
 NOT_SHOWN = frozenset({"embedder_is_explicit", "origins"})
 YEAR_S = 365 * 24 * 3600
 
@@ -105,6 +105,8 @@ def _setting_text(settings: Settings, name: str) -> str:
     value: Any = getattr(settings, name)
     if name in SECRETS:
         return "set" if value else "not set"
+    if name == "db":
+        return without_password(value)
     return "" if value is None else str(value)
 
 
