@@ -38,6 +38,7 @@ WIDTH = 88
 # What each setting does. A test holds that every setting has a line.
 SETTINGS = {
     "db": "The database file. It is created if it does not exist.",
+    "db_owner": "On PostgreSQL, the address with the role that owns the tables. Empty: `db`.",
     "embedding_backend": "Where embeddings come from: `local`, `folder`, `ollama`, `openai` or "
     "`none`.",
     "embedding_model": "The embedding model. Empty: the default of the backend.",
@@ -83,6 +84,8 @@ SETTINGS = {
     "metrics": "Whether the server answers `GET /metrics`, for Prometheus.",
     "trace_endpoint": "The address of a collector of OpenTelemetry (OTLP over HTTP), to which the "
     "server sends traces (`pip install '.[otel]'`). Empty: none are made.",
+    "audit": "Log who reads or changes what: `team` (in stores with users), `always` or `never`.",
+    "audit_days": "How many days an entry stays in the audit log.",
     "keep_retrievals_days": "How many days a retrieval stays in the log. 0: no limit.",
     "keep_retrievals_mb": "How many megabytes the log of retrievals may have. 0: no limit.",
     "backup_folder": "Where `recollect backup` and the server write backups.",

@@ -202,6 +202,9 @@ def test_an_argument_of_false_is_an_argument(file: Path, environ: dict[str, str]
 def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> None:
     wanted = Settings(
         db="x.db",
+        db_owner="postgresql://o/d",
+        audit="always",
+        audit_days=30,
         embedding_backend="openai",
         embedding_model="m",
         models_folder="n",
@@ -248,7 +251,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         auto_compaction=False,
     )
     file.write_text(
-        'db = "x.db"\nembedding_backend = "openai"\nembedding_model = "m"\n'
+        'db = "x.db"\ndb_owner = "postgresql://o/d"\naudit = "always"\naudit_days = 30\n'
+        'embedding_backend = "openai"\nembedding_model = "m"\n'
         'models_folder = "n"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
         'anthropic_url = "http://a"\nanthropic_key = "l"\nchat_backend = "ollama"\n'
@@ -325,7 +329,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 ) -> None:
     file.write_text("databse = 1", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"use one of .*cross_project, db, default_search_limit"):
+    with pytest.raises(InvalidInput, match=r"one of .*db, db_owner, default_search_limit"):
         load_settings(environ)
 
 

@@ -1,8 +1,9 @@
 """
-The program on whose behalf this thread calls: a coding agent, an SDK, a browser.
+The program on whose behalf this thread calls: a coding agent, an SDK, a browser; and the user.
 
-Each entry point names it with `use_client`; what is stored and asked is counted by that name. It is
-for people who look at their memory. No rule relies on it, because a program can give any name.
+Each entry point names the program with `use_client`; what is stored and asked is counted by that
+name. It is for people who look at their memory. No rule relies on it, because a program can give
+any name. The user is the one whose token a server has checked; a database with policies is told.
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ BROWSER = "browser"
 MAX_NAME_CHARS = 60
 
 _CLIENT: ContextVar[str] = ContextVar("recollect_client", default="")
+_USER: ContextVar[tuple[str, str]] = ContextVar("recollect_user", default=("", ""))
 
 
 @contextmanager
@@ -31,6 +33,26 @@ def use_client(name: str) -> Iterator[None]:
 def calling_client() -> str:
     """Return the name of the client; '' if no entry point named one."""
     return _CLIENT.get()
+
+
+@contextmanager
+def use_user(user_id: str, *, writes_as: str | None = None) -> Iterator[None]:
+    """
+    Carry out the calls in this block for the user, or the space, with that id.
+
+    *writes_as* is who does the upkeep that a read may need, such as embedding what is new.
+    """
+    token = _USER.set((user_id, user_id if writes_as is None else writes_as))
+    try:
+        yield
+    finally:
+        _USER.reset(token)
+
+
+def calling_user(*, writes: bool = False) -> str:
+    """Return the id of the user for whom this thread reads, or *writes*; '' if there is none."""
+    reader, writer = _USER.get()
+    return writer if writes else reader
 
 
 def printable_name(name: str) -> str:

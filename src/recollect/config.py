@@ -15,12 +15,14 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 
 EMBEDDING_BACKENDS = ("local", "folder", "ollama", "openai", "none")
+AUDIT_CHOICES = ("team", "always", "never")
 CHAT_BACKENDS = ("none", "openai", "ollama", "anthropic")
 LOG_FORMATS = ("text", "json")
 
 # setting: the environment variables that set it, by precedence
 _VARIABLES: dict[str, tuple[str, ...]] = {
     "db": ("RECOLLECT_DB", "MEMORY_SERVER_DB_PATH"),
+    "db_owner": ("RECOLLECT_DB_OWNER",),
     "embedding_backend": ("RECOLLECT_EMBEDDING_BACKEND", "MEMORY_EMBEDDING_BACKEND"),
     "embedding_model": ("RECOLLECT_EMBEDDING_MODEL", "MEMORY_EMBEDDING_MODEL"),
     "models_folder": ("RECOLLECT_MODELS_FOLDER",),
@@ -54,6 +56,8 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "trace_endpoint": ("RECOLLECT_TRACE_ENDPOINT",),
     "keep_retrievals_days": ("RECOLLECT_KEEP_RETRIEVALS_DAYS",),
     "keep_retrievals_mb": ("RECOLLECT_KEEP_RETRIEVALS_MB",),
+    "audit": ("RECOLLECT_AUDIT",),
+    "audit_days": ("RECOLLECT_AUDIT_DAYS",),
     "backup_folder": ("RECOLLECT_BACKUP_FOLDER",),
     "backup_keep": ("RECOLLECT_BACKUP_KEEP",),
     "backup_every_hours": ("RECOLLECT_BACKUP_EVERY_HOURS",),
@@ -89,6 +93,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "shutdown_delay_s": (0, 300),
     "keep_retrievals_days": (0, 36_500),
     "keep_retrievals_mb": (0, None),
+    "audit_days": (1, 36_500),
     "backup_every_hours": (0, 24 * 366),
     "sync_every_s": (0, 24 * 3_600),
 }
@@ -99,6 +104,7 @@ class Settings:
     """The settings of a user. A text setting that is not set is empty, never None."""
 
     db: str = "~/.local-memory/memory.db"
+    db_owner: str = field(default="", repr=False)  # PostgreSQL: address with the tables' owner
     embedding_backend: str = "local"
     embedding_model: str = ""
     models_folder: str = "~/.local-memory/models"  # where `recollect models add` saves models
@@ -133,6 +139,8 @@ class Settings:
     trace_endpoint: str = ""  # a collector of OpenTelemetry; needs recollect[otel]
     keep_retrievals_days: int = 90  # how long a query stays in the log; 0: no limit
     keep_retrievals_mb: int = 64  # size of the log, about 100,000 searches; 0: no limit
+    audit: str = "team"  # log who reads or changes what: in stores with users; always; never
+    audit_days: int = 365  # how long the audit log keeps an entry
     backup_folder: str = ""  # where `recollect backup` and the server write backups
     backup_keep: str = "7d,4w,12m"  # newest backup of so many days, weeks and months
     backup_every_hours: int = 0  # a server with a backup_folder makes one so often; 0: never
@@ -155,6 +163,11 @@ class Settings:
             _check_range(name, getattr(self, name), minimum, maximum)
         if self.log_format not in LOG_FORMATS:
             raise InvalidInput(f"log_format must be text or json, not {self.log_format[:80]!r}")
+        if self.audit not in AUDIT_CHOICES:
+            choices = ", ".join(AUDIT_CHOICES)
+            raise InvalidInput(f"audit must be one of {choices}, not {self.audit[:40]!r}")
+        if self.db_owner and not is_postgres_address(self.db_owner):
+            raise InvalidInput("db_owner must be an address that begins with postgresql://")
         _check_host("host", self.host)
         for name in self.allowed_host_names:
             _check_host("allowed_hosts", name)

@@ -193,7 +193,7 @@ def test_a_command_that_does_not_exist_is_one_line_with_a_suggestion() -> None:
     result = CliRunner().invoke(main, ["serch", "x"])
 
     assert result.exit_code == 2
-    assert "there is no command 'serch'; did you mean search or serve?" in result.stderr
+    assert "there is no command 'serch'; did you mean search or user or serve?" in result.stderr
 
 
 def complete(*words: str) -> set[str]:

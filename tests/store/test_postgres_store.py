@@ -195,7 +195,9 @@ def test_a_second_writer_waits_and_gives_up_with_a_clear_error(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        postgres_store, "begin_write", lambda address: begin_write(address, lock_timeout_ms=50)
+        postgres_store,
+        "begin_write",
+        lambda address, user: begin_write(address, user=user, lock_timeout_ms=50),
     )
     other = PostgresStore(store._address, FakeClock())
 

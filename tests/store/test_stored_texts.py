@@ -29,6 +29,8 @@ requests.fingerprint conversations.key documents.namespace documents.key models.
 sync_device.device sync_device.place sync_device.folder sync_device.head sync_records.kind
 sync_records.vector sync_records.origin sync_changes.kind sync_files.device sync_files.sha256
 sync_contents.kind sync_aliases.kind sync_problems.problem
+users.name users.token_hash team_projects.name team_projects.identity project_members.role
+audit_log.user audit_log.verb audit_log.space audit_log.ids audit_log.client audit_log.outcome
 shelves.scope retrievals.verb tombstones.kind tombstones.sha256 tool_calls.kind tool_calls.outcome
 """
 # Columns that go with their memory, or that `forget` handles by itself.

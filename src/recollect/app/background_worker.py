@@ -16,6 +16,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.calling_client import use_user
 from recollect.errors import RecollectError, StoreClosed
 from recollect.store.protocol import JobListener
 
@@ -47,8 +48,10 @@ def backoff_s(failures: int) -> float:
 class BackgroundWorker:
     """Works on one store from `start` to `stop`. Both may be called from any thread."""
 
-    def __init__(self, rec: LocalRecollect, *, poll_s: float = POLL_S) -> None:
+    def __init__(self, rec: LocalRecollect, *, poll_s: float = POLL_S, user: str = "") -> None:
+        """*user* is for whom the work is done: the space of a team's project does its own."""
         self._rec = rec
+        self._user = user
         self._poll_s = poll_s
         self._stop = threading.Event()
         self._wake = threading.Event()
@@ -105,7 +108,8 @@ class BackgroundWorker:
 
     def _hand_back(self) -> None:
         try:
-            count = self._rec.engine.hand_back_jobs()
+            with use_user(self._user):
+                count = self._rec.engine.hand_back_jobs()
         except RecollectError as error:
             # The lease ends by itself, and the next worker takes the job over.
             log.warning("a running job could not be handed back: %s", error)
@@ -114,6 +118,10 @@ class BackgroundWorker:
                 log.info("a job takes long and was handed back; the next worker does it")
 
     def _run(self) -> None:
+        with use_user(self._user):
+            self._run_until_stopped()
+
+    def _run_until_stopped(self) -> None:
         try:
             self._listener = self._rec.engine.listen_for_jobs(self.wake)
             self._state = BackgroundState.WARMING

@@ -7,6 +7,7 @@ tests need single steps, callbacks and the state of the embedder.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +36,7 @@ from recollect.wire.requests.shared import PlaceFields
 
 if TYPE_CHECKING:
     # For the type checker only: the models load when an exchange is read.
+    from recollect.app.local_team import LocalTeam
     from recollect.wire.memory_exchange import ExchangeReceipt
 
 Result = TypeVar("Result")
@@ -44,9 +46,16 @@ class EngineControl:
     """Single steps of the engine, and the state of its parts."""
 
     def __init__(self, services: Services, transport: Transport) -> None:
-        self._services = services
+        self.services = self._services = services
         self.transport = transport  # carries out requests that were not made by a verb
         self._backups = BackupSchedule(services)
+
+    @cached_property
+    def team(self) -> "LocalTeam":
+        """Add users and members, and read the audit log of a team's stores."""
+        from recollect.app.local_team import LocalTeam
+
+        return LocalTeam(self._services)
 
     @property
     def store_is_file(self) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.models.chat_model import ChatModel
     from recollect.models.chat_turn import ToolChatModel
     from recollect.models.embedder import Embedder
+    from recollect.models.embedder_registry import EmbedderRegistry
 
 
 class LazyModels:
@@ -29,11 +30,18 @@ class LazyModels:
         store: Store,
         embedder: "Embedder | None",
         chat: "ChatModel | None",
+        *,
+        shared: "LazyModels | None" = None,
     ) -> None:
+        """*shared* are the models of another store of this process, which this one uses too."""
         self._settings = settings
         self._store = store
-        self._embedder = embedder
-        self._chat = chat
+        if shared is not None:
+            embedder, chat = shared._embedder, shared._chat
+        self._embedder: Embedder | None = embedder
+        self._chat: ChatModel | None = chat
+        self._shared = shared
+        self._registry: EmbedderRegistry | None = None
         self._agent_models: dict[str, ToolChatModel] = {}
         self._indexer: Indexer | None = None
         self._lock = threading.Lock()
@@ -46,11 +54,20 @@ class LazyModels:
             if self._indexer is None:
                 # NumPy, onnxruntime and the HTTP client load here, not with `import recollect`.
                 from recollect.engine.embedding_indexer import Indexer
-                from recollect.models.embedder_registry import EmbedderRegistry
 
-                registry = EmbedderRegistry(self._settings, self._embedder)
-                self._indexer = Indexer(self._store, registry)
+                self._indexer = Indexer(self._store, self.registry())
             return self._indexer
+
+    def registry(self) -> "EmbedderRegistry":
+        """Return the embedders of this process: a model is loaded once for all stores."""
+        if self._shared is not None:
+            return self._shared.registry()
+        if self._registry is None:
+            # As above.
+            from recollect.models.embedder_registry import EmbedderRegistry
+
+            self._registry = EmbedderRegistry(self._settings, self._embedder)
+        return self._registry
 
     def embedder_status(self) -> EmbedderStatus:
         """Return the state of the embedder without creating or calling it; never blocks."""

@@ -16,6 +16,7 @@ from recollect.api.recollect import Recollect
 from recollect.app.lazy_models import LazyModels
 from recollect.app.local_transport import LocalTransport
 from recollect.app.open_server_store import open_server_store
+from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings, expand_home
 from recollect.domain.model_usage import ModelBudget
@@ -71,17 +72,25 @@ class LocalRecollect(Recollect):
         chat: "ChatModel | None" = None,
         readable_folders: Sequence[Path] | None = None,
         find_server: "Callable[[], Transport | None] | None" = None,
+        space: TeamSpace | None = None,
+        models_of: "LocalRecollect | None" = None,
     ) -> None:
+        """
+        Open the store in *settings*.
+
+        *space* says which space of a team it is; *models_of* is a memory whose models it shares.
+        """
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         clock = clock or SystemClock()
         self._store: Store
         self._file: SqliteStore | None = None
         if settings.is_on_server:
-            self._store = open_server_store(settings, clock)
+            self._store = open_server_store(settings, clock, space)
         else:
             self._store = self._file = self._open_file(settings, clock)
-        self._models = LazyModels(settings, self._store, embedder, chat)
+        shared: LazyModels | None = None if models_of is None else models_of._models
+        self._models: LazyModels = LazyModels(settings, self._store, embedder, chat, shared=shared)
         engine_context = EngineContext(
             store=self._store,
             clock=clock,
@@ -110,6 +119,10 @@ class LocalRecollect(Recollect):
             from recollect.app.search_offload_transport import SearchOffloadTransport
 
             transport = SearchOffloadTransport(transport, find_server)
+        if settings.audit == "always" and space is None:
+            from recollect.app.audited_transport import audited
+
+            transport = audited(transport, self._services)
         super().__init__(transport)
 
     def _open_file(self, settings: Settings, clock: Clock) -> SqliteStore:

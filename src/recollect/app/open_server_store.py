@@ -1,20 +1,30 @@
 """Open a store on a database server, for which a package is needed that most users do not have."""
 
+from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock
 from recollect.config import Settings
 from recollect.errors import PackageMissing
 from recollect.store.protocol import Store
 
 
-def open_server_store(settings: Settings, clock: Clock) -> Store:
-    """Return the store at the address in the setting `db`."""
+def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None = None) -> Store:
+    """Return the store at the address in the setting `db`, as the space of a team if it is one."""
     try:
         # An optional dependency, which takes 60 ms to load.
         from recollect.store.postgres.server_address import parse_address
+        from recollect.store.postgres.space_walls import SpaceIdentity
         from recollect.store.postgres.store import PostgresStore
     except ImportError as error:
         raise PackageMissing(
             f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
             "them with: pip install '.[postgres]' (in the checkout of Recollect)"
         ) from error
-    return PostgresStore(parse_address(settings.db), clock)
+    identity = None
+    if space is not None:
+        identity = SpaceIdentity(
+            space=space.id,
+            directory_schema=space.directory_schema,
+            default_user=space.default_user,
+        )
+    owner = parse_address(settings.db_owner) if settings.db_owner else None
+    return PostgresStore(parse_address(settings.db), clock, owner=owner, identity=identity)

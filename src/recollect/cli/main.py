@@ -26,7 +26,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "show, explain, why-not": "Print a memory; explain a result or a missing one.",
         "capture": "Extract memories from transcripts and notes.",
         "blame, fix, how": "Look up what captured sessions did.",
-        "retrievals": "List what was asked lately.",
+        "retrievals, views": "List what was asked lately; save searches.",
     },
     "Review": {
         "inbox, conflicts": "Review candidates; settle contradictions.",
@@ -46,14 +46,14 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "import, export, vault": "Read and write export files; import other histories.",
     },
     "Maintain": {
-        "status, doctor": "Show what is stored; check this installation.",
+        "status, doctor, models": "Show what is stored; check it; choose the model.",
         "backup, restore": "Write and restore backups.",
         "sync, move": "Sync with other devices; move to or from PostgreSQL.",
         "encrypt, rekey, decrypt": "Encrypt the store, change its key, decrypt it.",
         "verify, rebuild, repair": "Check the store; rebuild indexes; rescue its rows.",
         "maintain, consolidate": "Find outdated memories and duplicates.",
         "work, jobs": "Run pending jobs; list and retry them.",
-        "project, models, views": "Link projects; choose the model; save searches.",
+        "project, user, audit": "Link and share projects; manage users; who did what.",
     },
 }
 _NAMES_WIDTH = 24

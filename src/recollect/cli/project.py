@@ -1,4 +1,4 @@
-"""The command `project`: list projects, and link those that are one."""
+"""The command `project`: list projects, link those that are one, and manage members."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,13 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import DefaultGroup, with_store
 from recollect.cli.output import Output, safe
 from recollect.domain.project import Project, project_labels
+from recollect.domain.team import MemberRole
 
 
 @click.group(cls=DefaultGroup, default="list")
 def project() -> None:
     """
-    List projects, and link a name to a repository or folder.
+    List projects, link a name to a repository or folder, and manage members.
 
     A git remote, a folder without one and a name that you gave are different projects, so that a
     clone cannot take over a name. Link them if they are one.
@@ -60,6 +61,60 @@ def unlink(rec: LocalRecollect, *, project: str) -> Output:
     """Unlink PROJECT; it keeps the memories that were stored in it."""
     separate = rec.projects.unlink(project)
     return Output(separate, f"{safe(separate.identity)} is a project of its own again.")
+
+
+@project.group(cls=DefaultGroup, default="list")
+def member() -> None:
+    """
+    Let users of a team's server share a project.
+
+    The members of a project see its memories: readers read, writers also write, owners also manage
+    members.
+    """
+
+
+@member.command("add")
+@click.argument("project")
+@click.argument("user")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in MemberRole]),
+    default=MemberRole.WRITER.value,
+    show_default=True,
+    help="What the member may do.",
+)
+@with_store
+def add_member(rec: LocalRecollect, *, project: str, user: str, role: str) -> Output:
+    """Add USER to PROJECT (a name, a git remote or a path), or change the role."""
+    added = rec.engine.team.set_member(project, user, role)
+    return Output(added, f"{safe(added.user)} is a {added.role} of {safe(added.project)}.")
+
+
+@member.command("remove")
+@click.argument("project")
+@click.argument("user")
+@with_store
+def remove_member(rec: LocalRecollect, *, project: str, user: str) -> Output:
+    """Remove USER from PROJECT, which the user sees no more; memories written there stay."""
+    rec.engine.team.remove_member(project, user)
+    value = {"project": project, "user": user}
+    return Output(value, f"{safe(user)} is no member of {safe(project)} any more.")
+
+
+@member.command("list")
+@click.argument("project", required=False)
+@with_store
+def list_members(rec: LocalRecollect, *, project: str | None) -> Output:
+    """List the members of PROJECT, or of all projects."""
+    members = rec.engine.team.list_members(project)
+
+    def lines() -> Iterator[str]:
+        for item in members:
+            yield f"[bold]{safe(item.project)}[/bold]  {safe(item.user)}  [dim]{item.role}[/dim]"
+        if not members:
+            yield "No members. Add one with: recollect project member add PROJECT USER"
+
+    return Output(members, lines())
 
 
 def _identity_label(item: Project) -> str:

@@ -14,6 +14,7 @@ import hmac
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,6 +64,10 @@ class GuardRules:
             max_body_bytes=settings.max_body_mb * 1_000_000,
             requests_per_second=settings.requests_per_second,
         )
+
+    def without_token(self) -> "GuardRules":
+        """Return these rules for requests whose token was checked already."""
+        return replace(self, token=b"")
 
 
 class RateLimiter:
@@ -166,6 +171,23 @@ def too_many_requests(wait_s: float) -> RequestRefusal:
     )
 
 
+def bearer_token(scope: Scope) -> str:
+    """Return the token of a request, '' if it has none, or more than one."""
+    values = [value for key, value in scope["headers"] if key == b"authorization"]
+    scheme, _, token = (
+        values[0].decode("latin-1").strip().partition(" ") if values else ("", "", "")
+    )
+    return token.strip() if len(values) == 1 and scheme.lower() == "bearer" else ""
+
+
+def user_refusal(*, has_token: bool) -> RequestRefusal:
+    """Return the refusal of a request that has no token of a user of the team."""
+    if has_token:
+        detail = "the token is wrong, or it was replaced or revoked; ask an admin of the server"
+        return _token_refusal(detail, ', error="invalid_token"')
+    return _token_refusal("a user's token is required; send: Authorization: Bearer TOKEN", "")
+
+
 def _token_refusal(detail: str, parameters: str) -> RequestRefusal:
     challenge = f'Bearer realm="recollect"{parameters}'
     return RequestRefusal(401, detail, TokenRefused, (("www-authenticate", challenge),))
@@ -187,7 +209,7 @@ class RequestGuard:
         elif scope["type"] != "http":
             await self._app(scope, receive, send)
         elif (refusal := self._refusal(scope)) is not None:
-            await _send_refusal(refusal, send)
+            await send_refusal(refusal, send)
         else:
             body = _BodyLimit(receive, send, self._rules.max_body_bytes)
             await self._app(scope, body.receive, body.send)
@@ -259,10 +281,11 @@ class _BodyLimit:
             await self._send(message)
         elif not self._refused:
             self._refused = True
-            await _send_refusal(too_large(self._max_bytes), self._send)
+            await send_refusal(too_large(self._max_bytes), self._send)
 
 
-async def _send_refusal(refusal: RequestRefusal, send: Send) -> None:
+async def send_refusal(refusal: RequestRefusal, send: Send) -> None:
+    """Send a refusal as a problem."""
     fields = problem(
         refusal.status, refusal.detail, error=refusal.error, retry_after_s=refusal.retry_after_s
     )

@@ -2,14 +2,15 @@
 The web application: middleware, error handlers, the background worker and the routes.
 
 Routes are defined in other files and added here with `app.include_router`. The middleware, from the
-outside in: request observer, request guard, wake worker, unexpected errors, path decoding, client
-names, error handlers.
+outside in: request observer, team gate, request guard, wake worker, unexpected errors, path
+decoding, client names, error handlers.
 """
 
 import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -33,6 +34,8 @@ from recollect.server.metrics_route import metrics_router
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.request_observer import RequestObserver, ServerLifecycle
+from recollect.server.team_gate import TeamGate, TeamGateMiddleware
+from recollect.server.team_routes import team_app
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
 from recollect.web.site import make_site, web_routes
@@ -48,7 +51,43 @@ NO_TELEMETRY: Any = {
 
 
 def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
-    """Return the application that serves *memory*. The caller closes the memory."""
+    """
+    Return the application that serves *rec*. The caller closes the memory.
+
+    If its store has users, each of them is served by an application of its own.
+    """
+    lifecycle = ServerLifecycle()
+    requests = RequestMetrics() if settings.metrics else None
+    gate = TeamGate(
+        rec,
+        settings,
+        make_app=partial(store_app, lifecycle=lifecycle),
+        team_app=team_app(settings, clock=time.monotonic),
+        is_stopping=lambda: lifecycle.is_stopping,
+    )
+    app = store_app(
+        rec, settings, lifecycle=lifecycle, requests=requests, also_running=gate.running
+    )
+    app.state.gate = gate
+    app.add_middleware(TeamGateMiddleware, gate=gate)
+    observe = None if requests is None else requests.observe
+    app.add_middleware(RequestObserver, lifecycle=lifecycle, observe=observe)
+    return app
+
+
+def store_app(
+    rec: LocalRecollect,
+    settings: Settings,
+    *,
+    lifecycle: ServerLifecycle,
+    requests: RequestMetrics | None = None,
+    also_running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> FastAPI:
+    """
+    Return the application that serves one memory; *also_running* is entered while it runs.
+
+    The applications of a server share its *lifecycle*. The one with *requests* answers `/metrics`.
+    """
     background = BackgroundWorker(rec)
     mcp = McpEndpoint(rec, max_body_bytes=GuardRules.from_settings(settings).max_body_bytes)
 
@@ -57,7 +96,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         background.start()
         # In a separate thread, so that the start does not wait for it.
         threading.Thread(target=preload_token_counter, name="recollect-warm", daemon=True).start()
-        async with mcp.running():
+        async with mcp.running(), also_running():
             yield
         # With a thread of its own: requests that were abandoned may hold all others.
         await to_thread.run_sync(background.stop, limiter=CapacityLimiter(1))
@@ -73,10 +112,9 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         telemetry=NO_TELEMETRY,
     )
     app.state.background = background
-    app.state.lifecycle = lifecycle = ServerLifecycle()
+    app.state.lifecycle = lifecycle
     reader = HealthReader(rec, background, lifecycle)
     app.include_router(health_router(reader))
-    requests = RequestMetrics() if settings.metrics else None
     if requests is not None:
         app.include_router(metrics_router(rec, background, reader, requests))
     app.state.served = ServedStore(rec, IdempotentResponses(rec))
@@ -97,6 +135,4 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(WakeWorkerMiddleware, wake=background.wake)
     app.add_middleware(RequestGuard, rules=GuardRules.from_settings(settings), clock=time.monotonic)
-    observe = None if requests is None else requests.observe
-    app.add_middleware(RequestObserver, lifecycle=lifecycle, observe=observe)
     return app

@@ -7,6 +7,7 @@ alone. There is no query, so no embedder is needed. context/bundle.py decides wh
 only reads.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 
@@ -20,6 +21,7 @@ from recollect.service import read
 from recollect.service.block_lookup import BlockPlace, visible_blocks
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
+from recollect.service.shared_material import SharedMaterial, add_shared
 from recollect.store.protocol import Tables
 from recollect.text.token_counter import cached_count, counter_for
 from recollect.wire.requests.recollect import BriefingRequest
@@ -38,8 +40,14 @@ SHARES = BudgetShares(system=0.0, blocks=0.3, history=0.0, relevant=0.65, margin
 WHY = "A session began here: the newest of each kind, while the budget allows."
 
 
-def briefing(services: Services, request: BriefingRequest) -> Bundle:
-    """Return what an agent should know when a session starts, within a token budget."""
+def briefing(
+    services: Services, request: BriefingRequest, *, shared: Sequence[SharedMaterial] = ()
+) -> Bundle:
+    """
+    Return what an agent should know when a session starts, within a token budget.
+
+    *shared* is what other stores have: those of projects with members.
+    """
     model = request.model.strip()
     query = read.MemoryQuery(place=place_of(request))
     with services.store.read() as tables:
@@ -52,7 +60,8 @@ def briefing(services: Services, request: BriefingRequest) -> Bundle:
         shares=SHARES,
         form=request.form,
     )
-    bundle = assemble_bundle(BundleInput(hits=tuple(hits), blocks=blocks), options)
+    inputs = add_shared(BundleInput(hits=tuple(hits), blocks=blocks), shared)
+    bundle = assemble_bundle(inputs, options)
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
     logged = read.logged_hits(hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
@@ -60,6 +69,14 @@ def briefing(services: Services, request: BriefingRequest) -> Bundle:
         services, "briefing", query, logged, [WHY], items, agent_id=viewer.agent_id
     )
     return replace(bundle, retrieval_id=retrieval_id)
+
+
+def shared_briefing(services: Services, request: BriefingRequest) -> SharedMaterial:
+    """Return the newest memories and the blocks of this store, for the briefing of another."""
+    with services.store.read() as tables:
+        viewer = find_viewer(tables, place_of(request))
+        blocks = visible_blocks(tables, BlockPlace(project_id=viewer.project_id))
+        return SharedMaterial(tuple(_newest(tables, viewer)), tuple(blocks))
 
 
 def _newest(tables: Tables, viewer: Viewer) -> list[Hit]:

@@ -139,6 +139,15 @@ def project_root(store: Store, place: RequestPlace) -> Path | None:
     return next((Path(repo.root) for repo in repos if repo and repo.root), None)
 
 
+def project_identity(reference: str) -> str:
+    """Return the identity that a project has, or would get, which a request names like this."""
+    match parse_reference(_validate_reference("project", reference)):
+        case ByName(name):
+            return name
+        case place:
+            return identity_of_repo(*_identity(place))
+
+
 def find_agent(tables: Tables, name: str) -> Agent | None:
     """Return the agent with that id or name; no name looks like an id."""
     if looks_like_an_id(name):

@@ -52,6 +52,7 @@ from recollect.service.files import read_windows
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
+from recollect.service.shared_material import SharedMaterial, add_shared
 from recollect.store.protocol import Tables
 from recollect.store.values import OpenFileWindow
 from recollect.text.request_kind import (
@@ -111,12 +112,17 @@ class _Material:
 
 
 def context_for(
-    services: Services, request: ContextForRequest, *, embeds_pending: bool = True
+    services: Services,
+    request: ContextForRequest,
+    *,
+    embeds_pending: bool = True,
+    shared: Sequence[SharedMaterial] = (),
 ) -> Bundle:
     """
     Return what an agent should know for a task, within a token budget.
 
     A caller that has just stored the task as a message need not wait until that is embedded.
+    *shared* is what other stores have for the same task: those of projects with members.
     """
     model = request.model.strip()
     shares = _shares(request.shares)
@@ -133,7 +139,7 @@ def context_for(
         line_numbers=request.line_numbers,
     )
     inputs = replace(
-        material.bundle,
+        add_shared(material.bundle, shared),
         file=_file_lines(services, request),  # runs git, so not inside the transaction
         open_files=tuple(read_windows(services, material.open_windows)),
     )
@@ -142,6 +148,14 @@ def context_for(
     left_out = (item for item in material.left_out if item.item_id not in chosen_ids)
     bundle = replace(bundle, dropped=(*bundle.dropped, *left_out))
     return _log_bundle(services, material, bundle, f"tokens counted as {counter.name}")
+
+
+def shared_material(services: Services, request: ContextForRequest) -> SharedMaterial:
+    """Return the memories and blocks that this store has for a task, for the bundle of another."""
+    task = validate.query_of(request.task)
+    with read.query_snapshot(services, task) as snapshot:
+        material = _read_material(services, snapshot, request, task)
+    return SharedMaterial(material.bundle.hits, material.scene.blocks)
 
 
 def _read_material(

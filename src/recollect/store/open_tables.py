@@ -30,6 +30,7 @@ from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sleeptime_runs import SleeptimeRunRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
+from recollect.store.repositories.team import TeamRepository
 from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.repositories.tool_calls import ToolCallRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
@@ -86,6 +87,7 @@ def open_tables(
         unfinished_work=UnfinishedWorkRepository(connection),
         tombstones=TombstoneRepository(connection),
         tool_calls=ToolCallRepository(connection),
+        team=TeamRepository(connection),
         texts=StoredTextRepository(connection, word_index, items),
         word_index=word_index,
         search_index=HybridSearchIndex(connection, word_index, vectors),

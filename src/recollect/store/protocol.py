@@ -37,6 +37,7 @@ from recollect.store.repositories.skills import SkillRepository
 from recollect.store.repositories.sleeptime_runs import SleeptimeRunRepository
 from recollect.store.repositories.sources import SourceRepository
 from recollect.store.repositories.stored_texts import StoredTextRepository
+from recollect.store.repositories.team import TeamRepository
 from recollect.store.repositories.tombstones import TombstoneRepository
 from recollect.store.repositories.tool_calls import ToolCallRepository
 from recollect.store.repositories.unfinished_work import UnfinishedWorkRepository
@@ -69,6 +70,7 @@ class Tables:
     unfinished_work: UnfinishedWorkRepository
     tombstones: TombstoneRepository
     tool_calls: ToolCallRepository
+    team: TeamRepository
     texts: StoredTextRepository
     search_index: SearchIndex
     embeddings: EmbeddingRepository
@@ -165,7 +167,11 @@ class Store(Protocol):
         """Run *work* in one transaction; return its result once it is on disk."""
 
     def in_next_write(self, work: Callable[[Tables], None]) -> AbstractContextManager[None]:
-        """Return a context in which *work* runs first in this thread's next write, if any."""
+        """
+        Return a context in which *work* runs first in this thread's next write, if any.
+
+        Inside another such context, both run, that of the outer one first.
+        """
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         """Log a retrieval soon, without waiting for other writers; return False if it cannot be."""
@@ -203,6 +209,9 @@ class Store(Protocol):
 
     def rebuild_indexes(self) -> Mapping[str, int]:
         """Rebuild every derived table from the canonical rows; return their row counts."""
+
+    def enforce_policies(self) -> None:
+        """Let the database itself refuse rows to users who may not see them, where it can."""
 
     def update_statistics(self) -> None:
         """Let the database look at its rows after a large change, so that it plans queries well."""

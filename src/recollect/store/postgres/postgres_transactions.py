@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 
@@ -31,6 +32,7 @@ PostgresTables = OpenTables[PostgresConnection]
 
 STATEMENT_TIMEOUT_MS = 60_000
 LOCK_TIMEOUT_MS = 30_000
+USER_SETTING = "recollect.acting_user"  # of a transaction: whose rows the policies let it see
 IDLE_TIMEOUT_MS = 60_000  # a process that hangs inside a write must not keep the lock
 # Keepalives: a server that vanished is noticed after a minute instead of two hours.
 CONNECTION_OPTIONS: dict[str, Any] = {
@@ -57,20 +59,33 @@ def connect(address: ServerAddress, **options: Any) -> Database:
     return db
 
 
-def begin_read(address: ServerAddress, *, timeout_ms: int = STATEMENT_TIMEOUT_MS) -> str:
-    """Return the statements that begin a read."""
+def begin_read(
+    address: ServerAddress, *, user: str = "", timeout_ms: int = STATEMENT_TIMEOUT_MS
+) -> str:
+    """Return the statements that begin a read for *user*."""
     return f"""BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
         SET LOCAL search_path TO {address.quoted_schema};
+        SET LOCAL {USER_SETTING} = {quoted_user(user)};
         SET LOCAL jit = off;
         SET LOCAL statement_timeout = {timeout_ms}"""
 
 
+def quoted_user(user: str) -> str:
+    """Return the id of a user, or of a space, as a literal in SQL."""
+    return sql.Literal(user).as_string(None)
+
+
 def begin_write(
-    address: ServerAddress, *, lock_timeout_ms: int = LOCK_TIMEOUT_MS, is_durable: bool = True
+    address: ServerAddress,
+    *,
+    user: str = "",
+    lock_timeout_ms: int = LOCK_TIMEOUT_MS,
+    is_durable: bool = True,
 ) -> str:
-    """Return the statements that begin a write, and wait until it is the only one."""
+    """Return the statements that begin a write for *user*, and wait until it is the only one."""
     return f"""BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
         SET LOCAL search_path TO {address.quoted_schema};
+        SET LOCAL {USER_SETTING} = {quoted_user(user)};
         SET LOCAL jit = off;
         SET LOCAL statement_timeout = {STATEMENT_TIMEOUT_MS};
         SET LOCAL lock_timeout = {lock_timeout_ms};

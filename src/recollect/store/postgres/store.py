@@ -9,12 +9,14 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg_pool import ConnectionPool
 
+from recollect.calling_client import calling_user
 from recollect.clock import Clock
 from recollect.domain.maintenance import Imported, StoreLoad, VerificationProblem
 from recollect.domain.retrieval import Retrieval
@@ -30,6 +32,7 @@ from recollect.store.postgres.postgres_errors import translate_errors
 from recollect.store.postgres.postgres_rows import ColumnNames, PostgresRows
 from recollect.store.postgres.postgres_transactions import (
     STATEMENT_TIMEOUT_MS,
+    USER_SETTING,
     Database,
     PostgresTables,
     PostgresTransactions,
@@ -40,6 +43,12 @@ from recollect.store.postgres.postgres_transactions import (
     is_open,
 )
 from recollect.store.postgres.server_address import ServerAddress
+from recollect.store.postgres.space_walls import (
+    FIRST_SPACE,
+    SpaceIdentity,
+    build_walls,
+    grant_rows,
+)
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.staged_rows import StagedRows
 from recollect.store.transfer.export_import import export_rows, row_counts
@@ -61,6 +70,7 @@ NO_TIMEOUT = 0  # for reads of whole tables
 # Without statistics of tables that were just filled, queries take four times as long. The server
 # collects them by itself, but only after a minute.
 _ANALYZE = "ANALYZE memories, evidence, messages, items, shelves, terms, postings, embeddings"
+_SET_USER = f"SELECT set_config('{USER_SETTING}', %s, true)"
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
             WHERE c.relnamespace = to_regnamespace(:schema) AND c.relkind = 'r'"""
 
@@ -72,8 +82,26 @@ class PostgresStore:
     Safe to share between threads, not across a fork.
     """
 
-    def __init__(self, address: ServerAddress, clock: Clock) -> None:
+    def __init__(
+        self,
+        address: ServerAddress,
+        clock: Clock,
+        *,
+        owner: ServerAddress | None = None,
+        identity: SpaceIdentity | None = None,
+    ) -> None:
+        """
+        Open the store at *address*, as the space *identity* of a team if it is one.
+
+        *owner* names the role that owns the tables, if the one of *address* does not.
+        """
         self._address = address
+        self._owner = replace(owner or address, schema=address.schema)
+        self._identity = identity or SpaceIdentity(
+            space=FIRST_SPACE, directory_schema=address.schema, default_user=FIRST_SPACE
+        )
+        self._default_user = self._identity.default_user
+        self._sets_users = False  # whether a write was for another one
         self._clock = clock
         self._pid = os.getpid()
         self._closed = False
@@ -87,7 +115,9 @@ class PostgresStore:
             weakref.WeakKeyDictionary()
         )
         self._schema = self._migrate()
-        self._transactions = PostgresTransactions(address, begin_write(address), self._open_tables)
+        self._transactions = PostgresTransactions(
+            address, begin_write(address, user=self._default_user), self._open_tables
+        )
         self._writer = Writer(self._transactions)
         self._readers = ConnectionPool(
             address.conninfo,
@@ -143,15 +173,20 @@ class PostgresStore:
 
     def write(self, work: Callable[[PostgresTables], T]) -> T:
         self._check_usable()
-        first: Callable[[PostgresTables], None] | None = getattr(self._next_write, "work", None)
-        self._next_write.work = None
+        first: tuple[Callable[[PostgresTables], None], ...] = getattr(self._next_write, "works", ())
+        self._next_write.works = ()
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
+
+        user = calling_user(writes=True) or self._default_user
 
         def run() -> T:
             tables = self._transactions.tables
+            self._sets_users = self._sets_users or user != self._default_user
+            if self._sets_users:  # another write of the same transaction may be for another user
+                tables.connection.db.execute(_SET_USER, (user,))
             _add_retrievals(tables, retrievals)
-            if first is not None:
-                first(tables)
+            for first_work in first:
+                first_work(tables)
             return work(tables)
 
         is_written = False
@@ -164,11 +199,14 @@ class PostgresStore:
 
     @contextmanager
     def in_next_write(self, work: Callable[[PostgresTables], None]) -> Iterator[None]:
-        self._next_write.work = work
+        outer = getattr(self._next_write, "works", ())
+        self._next_write.works = (*outer, work)
         try:
             yield
         finally:
-            self._next_write.work = None
+            # What was not carried out by then is dropped; a block around this one keeps its own.
+            left = getattr(self._next_write, "works", ())
+            self._next_write.works = tuple(item for item in left if item is not work)
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()
@@ -252,18 +290,37 @@ class PostgresStore:
                 self._log.close()
         self._writer.close()
 
+    def enforce_policies(self) -> None:
+        with translate_errors(self.location), closing(connect(self._owner)) as db:
+            build_walls(db, self._address, self._identity)
+
     def _migrate(self) -> int:
-        db = connect(self._address)
-        try:
-            return migrate(db, self._address, self._clock)
-        finally:
-            db.close()
+        with closing(connect(self._owner)) as db:
+            version = migrate(db, self._owner, self._clock)
+            with translate_errors(self.location):
+                if self._owner.conninfo != self._address.conninfo:
+                    grant_rows(db, self._address, self._role())
+                if self._is_of_team(db):  # also what a migration has added
+                    build_walls(db, self._address, self._identity)
+            return version
+
+    def _role(self) -> str:
+        with closing(connect(self._address)) as db:
+            row = db.execute("SELECT current_user").fetchone()
+        return str(row[0]) if row else ""
+
+    def _is_of_team(self, db: Database) -> bool:
+        if self._identity.directory_schema != self._address.schema:
+            return True
+        row = db.execute(f"SELECT 1 FROM {self._address.quoted_schema}.users LIMIT 1").fetchone()
+        return row is not None
 
     @contextmanager
     def _read(self, timeout_ms: int) -> Iterator[PostgresTables]:
         self._check_usable()
         with trace_step("store read"), translate_errors(self.location):
-            db = self._begin_read(begin_read(self._address, timeout_ms=timeout_ms))
+            user = calling_user() or self._default_user
+            db = self._begin_read(begin_read(self._address, user=user, timeout_ms=timeout_ms))
             try:
                 yield self._tables_of(db)
             finally:
@@ -311,7 +368,10 @@ class PostgresStore:
         with self._log_lock, translate_errors(self.location):
             if self._log is None:
                 begin = begin_write(
-                    self._address, lock_timeout_ms=LOG_LOCK_TIMEOUT_MS, is_durable=False
+                    self._address,
+                    user=self._identity.space,  # a reader's retrievals are logged too
+                    lock_timeout_ms=LOG_LOCK_TIMEOUT_MS,
+                    is_durable=False,
                 )
                 self._log = PostgresTransactions(self._address, begin, self._open_tables)
             log = self._log

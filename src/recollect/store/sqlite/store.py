@@ -208,14 +208,14 @@ class SqliteStore:
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         self._check_writable()
-        first: Callable[[SqliteTables], None] | None = getattr(self._next_write, "work", None)
-        self._next_write.work = None
+        first: tuple[Callable[[SqliteTables], None], ...] = getattr(self._next_write, "works", ())
+        self._next_write.works = ()
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
 
         def run() -> T:
             _add_retrievals(self._tables, retrievals)
-            if first is not None:
-                first(self._tables)
+            for first_work in first:
+                first_work(self._tables)
             return work(self._tables)
 
         is_written = False
@@ -229,11 +229,14 @@ class SqliteStore:
 
     @contextmanager
     def in_next_write(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
-        self._next_write.work = work
+        outer = getattr(self._next_write, "works", ())
+        self._next_write.works = (*outer, work)
         try:
             yield
         finally:
-            self._next_write.work = None
+            # What was not carried out by then is dropped; a block around this one keeps its own.
+            left = getattr(self._next_write, "works", ())
+            self._next_write.works = tuple(item for item in left if item is not work)
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()
@@ -376,6 +379,9 @@ class SqliteStore:
         with self.read() as tables:
             folder = tables.connection.db.execute("SELECT folder FROM sync_device").get
         return str(folder or "")
+
+    def enforce_policies(self) -> None:
+        pass  # a file has none: whoever may read it reads all of it
 
     def update_statistics(self) -> None:
         pass  # plans of SQLite use none: ANALYZE is never run

@@ -1,0 +1,311 @@
+"""
+The gate of a team's server: find the user of each request, and pass it to that user's application.
+
+A store without users is served as it always was. If it has users, every request needs the token of
+one (pages: a session, which begins with the token). The request then goes to an application that
+has only that user's memory (`MemberRecollect`): the same routes as on a server for one person, so
+that no route can show what is not the user's. Each request asks the store whether the token is
+still good; a user who was revoked, or has a new token, is refused at once.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from contextvars import Context
+from typing import Any
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup, TaskStatus
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.app.local_recollect import LocalRecollect
+from recollect.app.member_recollect import MemberRecollect
+from recollect.app.project_stores import ProjectStores
+from recollect.config import Settings
+from recollect.domain.team import User
+from recollect.errors import RecollectError, StoreError
+from recollect.server.metrics_route import PATH as METRICS
+from recollect.server.probes import is_probe
+from recollect.server.request_guard import bearer_token, send_problem, send_refusal, user_refusal
+from recollect.web import sign_in
+from recollect.web.page import Site
+from recollect.web.page_guard import ENTER, PAGES, cookie_name, is_page_path
+from recollect.wire import problem as problems
+
+NO_USERS_VALID_S = 1.0  # a store without users is asked so often whether it has some
+MAX_OPEN = 64  # users whose application stays open while nobody uses it
+SWEEP_S = 5.0  # how often applications of revoked users are looked for
+MAX_CODES = 64
+
+TEAM_ROUTES = "/api/team"
+MakeApp = Callable[[LocalRecollect, Settings], Any]
+
+
+class MemberApp:
+    """The application of one user, and how many requests it carries out."""
+
+    def __init__(self, user: User, rec: MemberRecollect, app: Any) -> None:
+        self.user = user
+        self.rec = rec
+        self.app = app
+        self.requests = 0
+        self.is_closing = False
+        self.stop = anyio.Event()
+
+    @property
+    def site(self) -> Site:
+        """The pages of the user, with the sessions."""
+        site: Site = self.app.state.site
+        return site
+
+    def is_for(self, user: User) -> bool:
+        """Return whether it was opened for this user with this token."""
+        return not self.is_closing and self.user.rotated_at == user.rotated_at
+
+
+class TeamGate:
+    """
+    The applications of a team's users, beside that of the first store *rec*.
+
+    *make_app* returns the application of a memory; *team_app* has the routes about the team itself.
+    """
+
+    def __init__(
+        self,
+        rec: LocalRecollect,
+        settings: Settings,
+        *,
+        make_app: MakeApp,
+        team_app: ASGIApp,
+        is_stopping: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._is_stopping = is_stopping
+        self._rec = rec
+        self._settings = settings
+        self._make_app = make_app
+        self._team_app = team_app
+        self._clock = clock
+        self.team = rec.engine.team
+        self.directory = rec.engine.team.directory
+        self._projects = ProjectStores(settings, models_of=rec, clock=rec.engine.services.clock)
+        self._members: OrderedDict[str, MemberApp] = OrderedDict()
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._codes: OrderedDict[str, str] = OrderedDict()  # of pages: the id of the user
+        self._tasks: TaskGroup | None = None
+        self._no_users_until = 0.0
+        self._has_users = False
+
+    async def respond(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the application that it is for, or refuse it."""
+        is_public = scope["type"] == "http" and _is_public(scope["method"], scope["path"])
+        if scope["type"] != "http" or is_public or not await self._is_team():
+            await first(scope, receive, send)
+            return
+        try:
+            await self._serve(first, scope, receive, send)
+        except StoreError as error:  # of the directory: the routes answer their own errors
+            await send_problem(send, problems.problem_from_error(error))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the workers of users inside the block; afterwards every store is closed."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(self._sweep)
+            try:
+                yield
+            finally:
+                self._tasks = None
+                for member in list(self._members.values()):
+                    member.is_closing = True
+                    member.stop.set()
+                tasks.cancel_scope.cancel()
+        await to_thread.run_sync(self.close)
+
+    def expire(self) -> None:
+        """Ask the store at the next request whether it has users."""
+        self._no_users_until = 0.0
+
+    def open_members(self) -> list[MemberApp]:
+        """Return the applications that are open."""
+        return list(self._members.values())
+
+    def close(self) -> None:
+        """Close the stores of users and projects."""
+        for member in list(self._members.values()):
+            member.rec.close()
+        self._members.clear()
+        self._projects.close()
+
+    async def _is_team(self) -> bool:
+        if self._has_users:
+            return True  # users are revoked, never deleted
+        if self._clock() < self._no_users_until:
+            return False
+        try:
+            # In a context of its own: it is no step of the request that happens to be first.
+            self._has_users = await to_thread.run_sync(Context().run, self.directory.has_users)
+        except RecollectError:
+            return False  # a store that cannot be read: its own application says so
+        self._no_users_until = self._clock() + NO_USERS_VALID_S
+        return self._has_users
+
+    async def _serve(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path == ENTER:
+            await sign_in.respond(self, scope, receive, send)
+            return
+        if is_page_path(path) or path == "/":
+            member = await self._member_of_session(Request(scope))
+            if member is None:
+                await sign_in.redirect_to_form(scope, receive, send)
+                return
+        else:
+            token = bearer_token(scope)
+            user = await to_thread.run_sync(self.directory.user_of_token, token) if token else None
+            if user is None:
+                await send_refusal(user_refusal(has_token=bool(token)), send)
+                return
+            if path == TEAM_ROUTES or path.startswith(f"{TEAM_ROUTES}/"):
+                scope.setdefault("state", {}).update(user=user, gate=self)
+                await self._team_app(scope, receive, send)
+                return
+            if path == METRICS and user.is_admin:  # of the whole server
+                self._use_server_token(scope)
+                await first(scope, receive, send)
+                return
+            member = await self.member(user)
+        await self._pass_on(member, scope, receive, send)
+
+    def _use_server_token(self, scope: Scope) -> None:
+        """Put the token of the server into *scope*: its own application asks for it."""
+        headers = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
+        if self._settings.token:
+            headers.append((b"authorization", f"Bearer {self._settings.token}".encode("ascii")))
+        scope["headers"] = headers
+
+    async def _pass_on(self, member: MemberApp, scope: Scope, receive: Receive, send: Send) -> None:
+        member.requests += 1
+        try:
+            await member.app(scope, receive, send)
+        finally:
+            member.requests -= 1
+
+    async def user_of_token(self, token: str) -> User | None:
+        """Return the active user whose token this is, or None."""
+        return await to_thread.run_sync(self.directory.user_of_token, token)
+
+    async def member(self, user: User) -> MemberApp:
+        """Return the application of *user*, opened if it is not open."""
+        async with self._opening.setdefault(user.id, asyncio.Lock()):
+            member = self._members.get(user.id)
+            if member is not None and not member.is_for(user):
+                await self._close_member(member)
+                member = None
+            if member is None:
+                member = await to_thread.run_sync(self._open, user)
+                if self._tasks is not None:
+                    await self._tasks.start(_run_lifespan, member)
+                self._members[user.id] = member
+            self._members.move_to_end(user.id)
+        await self._close_idle()
+        return member
+
+    def add_code(self, code: str, user: User) -> None:
+        """Remember whose one-time code this is."""
+        self._codes[code] = user.id
+        while len(self._codes) > MAX_CODES:
+            self._codes.popitem(last=False)
+
+    async def user_of_code(self, code: str) -> User | None:
+        """Return the active user who got a one-time code, or None."""
+        user_id = self._codes.pop(code, "")
+        return await self._active_user(user_id) if user_id else None
+
+    async def _active_user(self, user_id: str) -> User | None:
+        user = await to_thread.run_sync(self.directory.user, user_id)
+        return user if user is not None and user.is_active else None
+
+    async def _member_of_session(self, request: Request) -> MemberApp | None:
+        cookie = request.cookies.get(cookie_name(request.headers.get("host", ""), "session"), "")
+        if not cookie:
+            return None
+        for member in list(self._members.values()):
+            if member.site.sessions.find(cookie) is not None:
+                user = await self._active_user(member.user.id)
+                return member if user is not None and member.is_for(user) else None
+        return None
+
+    def _open(self, user: User) -> MemberApp:
+        rec = MemberRecollect(
+            self._settings,
+            user,
+            directory=self.directory,
+            projects=self._projects,
+            models_of=self._rec,
+            clock=self._rec.engine.services.clock,
+        )
+        try:
+            app = self._make_app(rec, rec.engine.services.settings)
+        except BaseException:
+            rec.close()
+            raise
+        member = MemberApp(user, rec, app)
+        member.site.is_stopping = lambda: member.is_closing or self._is_stopping()
+        return member
+
+    async def _close_idle(self) -> None:
+        idle = [member for member in self._members.values() if not member.requests]
+        for member in idle[: max(0, len(self._members) - MAX_OPEN)]:
+            await self._close_member(member)
+
+    async def _close_member(self, member: MemberApp) -> None:
+        """End the sessions and the worker of a user, and close the store when it is unused."""
+        member.is_closing = True
+        if self._members.get(member.user.id) is member:
+            del self._members[member.user.id]
+        member.stop.set()
+        with anyio.move_on_after(SWEEP_S):
+            while member.requests:
+                await anyio.sleep(0.01)
+        await to_thread.run_sync(member.rec.close)
+
+    async def _sweep(self) -> None:
+        """Close the applications of users who were revoked or have a new token."""
+        while True:
+            await anyio.sleep(SWEEP_S)
+            with suppress(RecollectError):
+                for member in list(self._members.values()):
+                    user = await self._active_user(member.user.id)
+                    if user is None or not member.is_for(user):
+                        await self._close_member(member)
+
+
+class TeamGateMiddleware:
+    """ASGI middleware that lets a gate decide which application a request is for."""
+
+    def __init__(self, app: ASGIApp, *, gate: TeamGate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        await self._gate.respond(self._app, scope, receive, send)
+
+
+def _is_public(method: str, path: str) -> bool:
+    """Return whether a request gets nothing of any memory and needs no token."""
+    return is_probe(method, path) or path.startswith(f"{PAGES}/static/")
+
+
+async def _run_lifespan(
+    member: MemberApp, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    async with member.app.router.lifespan_context(member.app):
+        task_status.started()
+        await member.stop.wait()
