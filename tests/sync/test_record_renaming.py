@@ -68,3 +68,15 @@ def test_agents_that_become_one_keep_facts_conversations_and_messages(
     texts = [message.content for message in rec.conversations.messages(talks[0])]
     assert texts == ["first 0", "first 1", "second 0", "second 1"]
     assert rec.maintenance.verify().ok
+
+
+def test_a_larger_id_for_a_record_that_is_known_under_a_smaller_one_changes_nothing(
+    device: SyncedDevice,
+) -> None:
+    ids = sorted(device.rec.agents.create(name).id for name in ("first", "second", "third"))
+    make_one(device, "agents", ids[0], ids[2])
+    device.sync()
+
+    make_one(device, "agents", ids[1], ids[2])
+
+    assert device.rec.sync.status().unsent == 0

@@ -128,9 +128,10 @@ class RevisionApplier:
                 self._state.clear_change(kind, record_id)
             return RevisionOutcome.UNCHANGED
         elif is_newer and not is_changed and stored is not None:
-            self._write(replace(revision, rows=rows), stored, is_unsent=is_adjusted)
+            is_unsent = is_adjusted or is_renamed
+            self._write(replace(revision, rows=rows), stored, is_unsent=is_unsent)
         else:
-            self._merge(replace(revision, rows=rows), present, stored)
+            self._merge(replace(revision, rows=rows), present, stored, is_renamed=is_renamed)
         self.received[kind] += 1
         return RevisionOutcome.CHANGED
 
@@ -170,7 +171,14 @@ class RevisionApplier:
         self._state.mark_unsent(kind, record_id)
         return RevisionOutcome.UNCHANGED
 
-    def _merge(self, revision: Revision, present: Rows, stored: KnownRevision | None) -> None:
+    def _merge(
+        self,
+        revision: Revision,
+        present: Rows,
+        stored: KnownRevision | None,
+        *,
+        is_renamed: bool = False,
+    ) -> None:
         kind, record_id = revision.kind, revision.id
         assert revision.rows is not None
         if stored is None or self._state.is_changed(kind, record_id):
@@ -201,7 +209,7 @@ class RevisionApplier:
             vector=join(stored.vector, revision.vector),
             clock=max(stored.clock, revision.clock),
         )
-        self._write(united, stored, is_unsent=not _same(merged, revision.rows))
+        self._write(united, stored, is_unsent=is_renamed or not _same(merged, revision.rows))
 
     def _keep_version(
         self, kind: str, record_id: str, merged: Rows, side: Rows, clock: int
@@ -272,6 +280,7 @@ class RevisionApplier:
         """Give the record of another device and the same one here the smaller of their ids."""
         kind = revision.kind
         main_id, alias = sorted((revision.id, other_id))
+        is_renamed = main_id != revision.id
         if main_id == revision.id:
             self._rename(kind, other_id, main_id)
         else:
@@ -287,7 +296,8 @@ class RevisionApplier:
                 revision, join(stored.vector if stored else {}, revision.vector), stored
             )
         else:
-            self._merge(revision, present, self._state.revision(kind, main_id))
+            stored = self._state.revision(kind, main_id)
+            self._merge(revision, present, stored, is_renamed=is_renamed)
         self.received[kind] += 1
         return RevisionOutcome.CHANGED
 
@@ -329,7 +339,8 @@ class RevisionApplier:
         self._collisions.link_rivals()
 
     def _add_alias(self, kind: str, alias: str, main_id: str) -> None:
-        self._state.add_alias(kind, alias, main_id)
+        if not self._state.add_alias(kind, alias, main_id):
+            return  # this device knows a smaller one, and has published it
         sql = """UPDATE documents SET body = json_set(body, '$.id', :main_id)
                   WHERE namespace = :namespace AND body ->> '$.kind' = :kind
                     AND body ->> '$.id' = :alias"""

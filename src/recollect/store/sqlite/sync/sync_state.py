@@ -238,11 +238,17 @@ class SyncState:
                 main_ids[old] = main_ids[main_ids[old]]
         return main_ids
 
-    def add_alias(self, kind: str, record_id: str, main_id: str) -> None:
-        """Store that a record has a smaller id on another device."""
+    def add_alias(self, kind: str, record_id: str, main_id: str) -> bool:
+        """
+        Store that a record has a smaller id on another device; the smallest counts.
+
+        Return whether that is new.
+        """
         sql = """INSERT INTO sync_aliases VALUES (?, ?, ?)
-                 ON CONFLICT (kind, id) DO UPDATE SET main_id = min(main_id, excluded.main_id)"""
+                 ON CONFLICT (kind, id) DO UPDATE SET main_id = excluded.main_id
+                  WHERE excluded.main_id < main_id"""
         self._db.execute(sql, (kind, record_id, main_id))
+        return self._db.changes() > 0
 
     def alias(self, kind: str, record_id: str) -> str | None:
         """Return the id by which a record is known, None if it has no other."""
