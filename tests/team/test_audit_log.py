@@ -147,3 +147,10 @@ def test_a_team_may_switch_the_log_off(tmp_path: Path) -> None:
         server.post("anna", "/api/memories", content="The port is 8283.")
 
         assert entries(server.rec) == []
+
+
+def test_a_request_of_the_first_user_is_logged_once(tmp_path: Path) -> None:
+    with team_server(tmp_path / "m.db", ["anna"], audit="always") as server:
+        server.post("anna", "/api/memories", content="The port is 8283.")
+
+        assert [entry.user for entry in entries(server.rec, verb="ingest")] == ["anna"]

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from in_process_server import LOCAL
+from recollect import LocalRecollect
+from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from support import open_memory
 from tables import each_row
@@ -388,3 +390,27 @@ def test_probes_need_no_token_and_metrics_an_admin(tmp_path: Path) -> None:
         metrics = server.request("anna", "GET", "/metrics").text
         assert 'route="/api/pending",status="200"' in metrics.replace(", ", ",")
         assert 'status="401"' in metrics
+
+
+def test_a_command_on_the_first_store_is_not_answered_by_its_team_server(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def find_server() -> None:
+        asked.append("server")
+
+    chosen = Settings(db=str(tmp_path / "m.db"), embedding_backend="none")
+    with LocalRecollect(chosen, find_server=find_server) as rec:
+        rec.search("port")
+        rec.engine.team.add_user("anna")
+        rec.search("port")
+
+    assert asked == ["server"]
+
+
+def test_guesses_of_tokens_are_limited(tmp_path: Path) -> None:
+    with team_server(tmp_path / "m.db", ["anna"], requests_per_second=2) as server:
+        server.tokens["stranger"] = "rcl_guess"
+        statuses = [server.request("stranger", "GET", "/api/status").status_code for _ in range(9)]
+
+    assert statuses[0] == 401
+    assert 429 in statuses

@@ -45,6 +45,7 @@ class LazyModels:
         self._agent_models: dict[str, ToolChatModel] = {}
         self._indexer: Indexer | None = None
         self._lock = threading.Lock()
+        self._registry_lock = threading.Lock()  # of the stores that share the models
 
     def indexer(self) -> "Indexer | None":
         """Return the indexer, or None if embeddings are switched off."""
@@ -62,12 +63,13 @@ class LazyModels:
         """Return the embedders of this process: a model is loaded once for all stores."""
         if self._shared is not None:
             return self._shared.registry()
-        if self._registry is None:
-            # As above.
-            from recollect.models.embedder_registry import EmbedderRegistry
+        with self._registry_lock:
+            if self._registry is None:
+                # As above.
+                from recollect.models.embedder_registry import EmbedderRegistry
 
-            self._registry = EmbedderRegistry(self._settings, self._embedder)
-        return self._registry
+                self._registry = EmbedderRegistry(self._settings, self._embedder)
+            return self._registry
 
     def embedder_status(self) -> EmbedderStatus:
         """Return the state of the embedder without creating or calling it; never blocks."""

@@ -118,7 +118,12 @@ class LocalRecollect(Recollect):
         if find_server is not None:
             from recollect.app.search_offload_transport import SearchOffloadTransport
 
-            transport = SearchOffloadTransport(transport, find_server)
+            def find_own_server() -> Transport | None:
+                # The server of a team answers from the store of the user whose token it gets.
+                is_of_team = self.engine.team.directory.has_users()
+                return None if is_of_team else find_server()
+
+            transport = SearchOffloadTransport(transport, find_own_server)
         if settings.audit == "always" and space is None:
             from recollect.app.audited_transport import audited
 

@@ -59,7 +59,10 @@ class MemberRecollect(LocalRecollect):
         # Files on the disk of the server are for its admins.
         folders = settings.file_root_paths if user.is_admin else ()
         super().__init__(
-            replace(settings, token=""),
+            # The transport below logs: each request once, with the user.
+            replace(
+                settings, token="", audit="team" if settings.audit == "always" else settings.audit
+            ),
             clock=clock,
             readable_folders=folders,
             space=space,

@@ -30,7 +30,14 @@ from recollect.domain.team import User
 from recollect.errors import RecollectError, StoreError
 from recollect.server.metrics_route import PATH as METRICS
 from recollect.server.probes import is_probe
-from recollect.server.request_guard import bearer_token, send_problem, send_refusal, user_refusal
+from recollect.server.request_guard import (
+    RateLimiter,
+    bearer_token,
+    send_problem,
+    send_refusal,
+    too_many_requests,
+    user_refusal,
+)
 from recollect.web import sign_in
 from recollect.web.page import Site
 from recollect.web.page_guard import ENTER, PAGES, cookie_name, is_page_path
@@ -99,6 +106,7 @@ class TeamGate:
         self._tasks: TaskGroup | None = None
         self._no_users_until = 0.0
         self._has_users = False
+        self._rate_limiter = RateLimiter(settings.requests_per_second)
 
     async def respond(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the application that it is for, or refuse it."""
@@ -157,6 +165,9 @@ class TeamGate:
 
     async def _serve(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
+        if (wait_s := self._wait_s(scope)) > 0:  # also for whoever guesses tokens
+            await send_refusal(too_many_requests(wait_s), send)
+            return
         if path == ENTER:
             await sign_in.respond(self, scope, receive, send)
             return
@@ -181,6 +192,12 @@ class TeamGate:
                 return
             member = await self.member(user)
         await self._pass_on(member, scope, receive, send)
+
+    def _wait_s(self, scope: Scope) -> float:
+        if not self._settings.requests_per_second:
+            return 0.0
+        client = scope.get("client")
+        return self._rate_limiter.wait_s(client[0] if client else "", self._clock())
 
     def _use_server_token(self, scope: Scope) -> None:
         """Put the token of the server into *scope*: its own application asks for it."""
