@@ -44,6 +44,7 @@ SLACK = 0.25  # subtracted for all candidates once one has passed
 # If nothing passes, a search returns weak matches, marked as such: what passes with this discount.
 # context/bundle_selection.py says which of them are put into a prompt (log, 2026-11-18).
 WEAK_DISCOUNT = 0.15
+MIN_WEAK_SCORE = 0.17  # of a weak match, however small the store: in no store more was refused
 WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself

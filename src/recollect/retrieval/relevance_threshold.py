@@ -86,7 +86,7 @@ class Threshold:
             slack = round(usual - constants.SLACK, 6)
             return replace(strict, minimum=slack, is_doubtful=False)
         if weak_matches:
-            weak = round(minimum - constants.WEAK_DISCOUNT, 6)
+            weak = round(max(minimum - constants.WEAK_DISCOUNT, constants.MIN_WEAK_SCORE), 6)
             loose = replace(strict, minimum=weak, is_weak=True)
             if any(loose.admits(candidate) for candidate in pool.candidates):
                 slack = round(weak - constants.WEAK_SLACK, 6)
