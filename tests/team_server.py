@@ -68,14 +68,16 @@ class TeamServer:
 
 
 @contextmanager
-def team_server(db: Path | str, users: Sequence[str] = (), **settings: Any) -> Iterator[TeamServer]:
+def team_server(
+    db: Path | str, users: Sequence[str] = (), *, chat: Any = None, **settings: Any
+) -> Iterator[TeamServer]:
     """Serve the store *db* in this process, without a network, to these users."""
     if isinstance(db, Path):  # stores are made quickly in a folder that exists
         db.with_name(f"{db.name}.spaces").mkdir(mode=0o700, exist_ok=True)
     clock = FakeClock()
     options: dict[str, Any] = {"embedding_backend": "none", "requests_per_second": 0, **settings}
     chosen = Settings(db=str(db), **options)
-    with LocalRecollect(chosen, clock=clock) as rec:
+    with LocalRecollect(chosen, clock=clock, chat=chat) as rec:
         app = web_app(rec, chosen)
         with TestClient(app, base_url=LOCAL, raise_server_exceptions=False) as client:
             server = TeamServer(rec, app, client, clock)

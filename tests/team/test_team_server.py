@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from in_process_server import LOCAL
 from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
+from recollect.models.scripted_turns import ScriptedTurnModel
 from support import open_memory
 from tables import each_row
 from team_server import TeamServer, team_server
@@ -414,3 +416,31 @@ def test_guesses_of_tokens_are_limited(tmp_path: Path) -> None:
 
     assert statuses[0] == 401
     assert 429 in statuses
+
+
+def test_an_agent_of_a_project_answers_its_members_as_a_stream_too(tmp_path: Path) -> None:
+    chat = ScriptedTurnModel(["From the project.", "In private."])
+    events = {"accept": "text/event-stream"}
+    with team_server(tmp_path / "m.db", ["anna", "ben", "carl"], chat=chat) as team:
+        for name in ("anna", "ben"):
+            team.rec.engine.team.set_member("site", name, "writer")
+        team.post("ben", "/api/agents", name="coder")
+        shared = team.post("ben", "/api/team/agents", agent="coder", project="site")
+
+        def run(user: str, agent: str, **headers: str) -> Any:
+            body = {"message": "hello"}
+            path = f"/api/agents/{agent}/run"
+            return team.request(user, "POST", path, json=body, headers=headers)
+
+        streamed = run("anna", shared["id"], **events)
+        assert "From the project." in streamed.text
+        refused = run("carl", shared["id"], **events)
+        assert (refused.status_code, "hello" in refused.text) == (404, False)
+        assert "In private." in run("ben", "coder").text
+        assert len(team.get("ben", f"/api/agents/{shared['id']}/messages")) == 2
+        assert len(team.get("ben", "/api/agents/coder/messages")) == 2
+        runs = team.rec.engine.team.audit(verb="run_agent", limit=9)
+        assert sorted((entry.user, entry.space) for entry in runs if entry.outcome == "done") == [
+            ("anna", "site"),
+            ("ben", ""),
+        ]

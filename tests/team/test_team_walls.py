@@ -38,7 +38,7 @@ WORD = "lives"  # finds what holds the marker; Anna never sends the marker herse
 SHARED = "goldfish"  # in the project that Anna may read
 PRIVATE_PROJECT = "vault"
 CHANGED_BY_READING = frozenset({"retrievals"})
-EXAMPLES = 2_500
+EXAMPLES = 1_500
 TABLES = {
     NamedRecord.MEMORY: "memories",
     NamedRecord.SOURCE: "sources",

@@ -50,14 +50,24 @@ class AuditedTransport:
         return self._logged(request, call)
 
     def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
-        """Carry out *request*, yielding the events of its verb; its first step is logged."""
-        events = self._inner.stream(request)
+        """Begin to carry out *request* and log it; return the events of its verb."""
+        events = self._logged(request, lambda: self._inner.stream(request))
+        return self._each(events)
+
+    def _each(self, events: Iterator[Any]) -> Iterator[Any]:
         end = object()
-        event = self._logged(request, lambda: next(events, end))
-        while event is not end:
-            yield event
-            with self._acting():  # each step may run in another thread
-                event = next(events, end)
+        try:
+            while True:
+                with self._acting():  # each step may run in another thread
+                    event = next(events, end)
+                if event is end:
+                    return
+                yield event
+        finally:
+            close = getattr(events, "close", None)
+            if close is not None:
+                with self._acting():
+                    close()
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
         """Carry out *request*, which writes the file *path*."""

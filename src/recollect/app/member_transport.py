@@ -68,9 +68,12 @@ class MemberTransport:
             return space.transport.send(request)
 
     def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
-        """Carry out *request* where it belongs, yielding the events of its verb."""
-        with self._space_of(request, self._rule(request)) as (space, request):
-            yield from space.transport.stream(request)
+        """Begin to carry out *request* where it belongs; return the events of its verb."""
+        with ExitStack() as stack:
+            opened = self._space_of(request, self._rule(request))
+            space, request = stack.enter_context(opened)
+            events = space.transport.stream(request)
+            return _SpaceEvents(events, stack.pop_all())
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
         """Carry out *request*, which writes the file *path*."""
@@ -303,6 +306,30 @@ class MemberTransport:
             return self.memberships()
         membership = self.find_membership(reference)
         return [] if membership is None else [membership]
+
+
+class _SpaceEvents(Iterator[Any]):
+    """The events of a request in a space, which is in use until their end."""
+
+    def __init__(self, events: Iterator[Any], space: ExitStack) -> None:
+        self._events = events
+        self._space = space
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._events)
+        except BaseException:
+            self._space.close()
+            raise
+
+    def close(self) -> None:
+        """Stop what the verb does."""
+        try:
+            close = getattr(self._events, "close", None)
+            if close is not None:
+                close()
+        finally:
+            self._space.close()
 
 
 def in_project(
