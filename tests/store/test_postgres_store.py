@@ -1,6 +1,7 @@
 """What only a store on a PostgreSQL server has: connections, migrations, one lock, its rules."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -293,6 +294,22 @@ def test_a_reader_that_gets_no_connection_is_told_so(
     with store.read() as tables:
         assert tables.agents.all() == []
     store.close()
+
+
+def test_connections_that_nobody_reads_with_are_closed(
+    address: ServerAddress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "MAX_IDLE_S", 0.1)
+    store = PostgresStore(address, FakeClock())
+    try:
+        with store.read(), store.read(), store.read():
+            assert store.load().busy_readers == 3
+        give_up_at = time.monotonic() + 60
+        while store.load().idle_readers:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.02)
+    finally:
+        store.close()
 
 
 def test_connections_that_were_cut_are_replaced(store: PostgresStore) -> None:

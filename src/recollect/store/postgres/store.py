@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not written to it yet
 MAX_READERS = 10  # connections of this process that read; further readers wait
+MAX_IDLE_S = 30.0  # one idle connection is closed so often: other servers may need it
 READER_WAIT_S = 15.0
 LOG_LOCK_TIMEOUT_MS = 250  # log rows do not wait longer
 NO_TIMEOUT = 0  # for reads of whole tables
@@ -125,6 +126,7 @@ class PostgresStore:
             configure=configure,
             min_size=0,
             max_size=MAX_READERS,
+            max_idle=MAX_IDLE_S,
             timeout=READER_WAIT_S,
             num_workers=1,
             open=True,
