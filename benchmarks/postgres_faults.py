@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 OUT = RESULTS / "postgres_faults.md"
 SCHEMA = "faults"
 DURABLE = ("fsync=on",)  # later settings win: those of the tests do not wait for the disk
-FEW_CONNECTIONS = 16
+FEW_CONNECTIONS = 45  # three servers need at most 13 each
 SMALL_DISK_MB = 220
 SMALL_LOG = ("max_wal_size=32MB", "min_wal_size=32MB")
 FREE_KB = 300  # left on the full disk
 CUT_SERVERS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                   WHERE application_name LIKE 'recollect%'"""
+Database = psycopg.Connection[tuple[object, ...]]
 WORDS_ONLY = {"RECOLLECT_EMBEDDING_BACKEND": "none"}
 
 
@@ -121,15 +122,17 @@ def exhaust_connections(
         rounds = 0
         end = time.monotonic() + seconds
         while time.monotonic() < end and not running.problems:
-            with _every_connection(database):
+            with _every_connection(database, control):
                 time.sleep(1.0)
             running.wait_for(writers)
             rounds += 1
         return rounds
 
-    return _run(
-        "times every connection in use", database, database.url(SCHEMA), folder, inject, writers
-    )
+    # Opened first: later there may be none left.
+    with psycopg.connect(database.address(SCHEMA).conninfo, autocommit=True) as control:
+        return _run(
+            "times every connection in use", database, database.url(SCHEMA), folder, inject, writers
+        )
 
 
 def fill_disk(database: "PostgresServer", folder: Path, *, times: int, writers: int) -> FaultResult:
@@ -193,16 +196,11 @@ def _stored(database: "PostgresServer") -> Counter[str]:
 
 
 @contextmanager
-def _every_connection(database: "PostgresServer") -> Iterator[None]:
-    connections: list[psycopg.Connection[tuple[object, ...]]] = []
+def _every_connection(database: "PostgresServer", control: Database) -> Iterator[None]:
+    """Cut the connections of the servers, and hold all that the database has."""
+    connections: list[Database] = []
     try:
-        try:
-            while True:
-                connections.append(psycopg.connect(database.address(SCHEMA).conninfo))
-        except psycopg.OperationalError:
-            pass
-        # Those that servers have are cut, and connections too.
-        connections[0].execute(CUT_SERVERS)
+        control.execute(CUT_SERVERS)
         threads = [threading.Thread(target=_take, args=(database, connections)) for _ in range(4)]
         for thread in threads:
             thread.start()
@@ -214,9 +212,7 @@ def _every_connection(database: "PostgresServer") -> Iterator[None]:
             connection.close()
 
 
-def _take(
-    database: "PostgresServer", connections: list["psycopg.Connection[tuple[object, ...]]"]
-) -> None:
+def _take(database: "PostgresServer", connections: list[Database]) -> None:
     end = time.monotonic() + 0.3
     while time.monotonic() < end:
         try:
@@ -245,8 +241,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     writers = options.writers
     results: list[FaultResult] = []
-    scenarios: list[tuple[tuple[str, ...], int, Callable[[PostgresServer, Path], FaultResult]]] = [
+    Scenario = tuple[float, tuple[str, ...], int, Callable[[PostgresServer, Path], FaultResult]]
+    scenarios: list[Scenario] = [
         (
+            options.kills,
             DURABLE,
             0,
             lambda database, folder: kill_servers(
@@ -254,6 +252,7 @@ def main(arguments: list[str] | None = None) -> int:
             ),
         ),
         (
+            options.cuts,
             DURABLE,
             0,
             lambda database, folder: cut_connections(
@@ -261,6 +260,7 @@ def main(arguments: list[str] | None = None) -> int:
             ),
         ),
         (
+            options.seconds,
             (*DURABLE, f"max_connections={FEW_CONNECTIONS}"),
             0,
             lambda database, folder: exhaust_connections(
@@ -268,6 +268,7 @@ def main(arguments: list[str] | None = None) -> int:
             ),
         ),
         (
+            options.fills,
             SMALL_LOG,
             SMALL_DISK_MB,
             lambda database, folder: fill_disk(
@@ -275,7 +276,9 @@ def main(arguments: list[str] | None = None) -> int:
             ),
         ),
     ]
-    for settings, size_mb, scenario in scenarios:
+    for count, settings, size_mb, scenario in scenarios:
+        if not count:
+            continue
         with tempfile.TemporaryDirectory(prefix="faults-") as folder:
             database = PostgresServer(*settings, size_mb=size_mb)
             try:
