@@ -1,6 +1,7 @@
 """A server with users: tokens, roles, members, shared agents, and signing in to the pages."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.models.scripted_turns import ScriptedTurnModel
-from support import open_memory
+from recollect.service.team import TeamDirectory
+from recollect.store.store_key import StoreKey
+from store_backends import open_encrypted_sqlite
+from support import FakeClock, open_memory
 from tables import each_row
 from team_server import TeamServer, team_server
 
@@ -444,3 +448,9 @@ def test_an_agent_of_a_project_answers_its_members_as_a_stream_too(tmp_path: Pat
             ("anna", "site"),
             ("ben", ""),
         ]
+
+
+def test_an_encrypted_store_has_no_users(tmp_path: Path) -> None:
+    store = open_encrypted_sqlite(tmp_path, FakeClock(), StoreKey.generate())
+    with closing(store), pytest.raises(InvalidInput, match="is encrypted"):
+        TeamDirectory(store, FakeClock()).add_user("anna")
