@@ -326,25 +326,12 @@ def fetch(connection: DatabaseConnection, ids: Sequence[int]) -> EmbeddingRows:
     return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
 
 
-def fetch_items(
-    connection: DatabaseConnection, model_id: int, item_ids: Sequence[int]
-) -> EmbeddingRows:
-    """Return the rows of some items that are searched."""
-    return _fetch_by_item(connection, "vector_index.by_item", model_id, item_ids)
-
-
 def fetch_compared(
     connection: DatabaseConnection, model_id: int, item_ids: Sequence[int]
 ) -> EmbeddingRows:
     """Return the rows of some items that are compared with other items."""
-    return _fetch_by_item(connection, "vector_index.compared", model_id, item_ids)
-
-
-def _fetch_by_item(
-    connection: DatabaseConnection, statement: str, model_id: int, item_ids: Sequence[int]
-) -> EmbeddingRows:
     values = {"model_id": model_id, "item_ids": list(item_ids)}
-    rows = connection.fetch_all(statement, values, _PLAIN)
+    rows = connection.fetch_all("vector_index.compared", values, _PLAIN)
     return _to_rows(rows, len(rows[0][2]) // 2 if rows else 0)
 
 

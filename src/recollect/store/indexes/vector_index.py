@@ -182,7 +182,7 @@ class VectorIndex(Repository):
         without_vectors: WithoutVectors,
     ) -> dict[int, VectorMatch]:
         """Return how similar some items are to *query*; items without a vector are left out."""
-        from recollect.store.indexes.bit_code_index import fetch_items, rescore  # loads NumPy
+        from recollect.store.indexes.bit_code_index import fetch, rescore  # loads NumPy
 
         remaining = list(item_ids)
         if not remaining:
@@ -197,9 +197,8 @@ class VectorIndex(Repository):
         remaining = [item_id for item_id in remaining if item_id not in best]
         if not remaining:
             return best
-        return best | rescore(
-            fetch_items(self._connection, query.model_id, remaining), query.values
-        )
+        ids = self._embedding_ids(query.model_id, remaining)
+        return best | rescore(fetch(self._connection, ids), query.values)
 
     def similarity_stats(
         self, query: QueryVector, partitions: Sequence[Partition]

@@ -25,10 +25,6 @@ SELECT e.id FROM int_list(:partition_ids) p
   JOIN embeddings e ON e.seq = o.seq AND e.model_id = :model_id AND e.chunk = CASE WHEN o.chunks = 0 THEN 1 ELSE 0 END
  ORDER BY p.key, o.seq;
 
--- by_item: the searched vectors of some items, given as a JSON list
-SELECT e.seq, e.chunks, e.vector FROM int_list(:item_ids) j
-  JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunks > 0 ORDER BY j.key, e.chunk;
-
 -- compared: the vectors of some items that are compared with other items: those of the text alone
 SELECT e.seq, e.chunks, e.vector FROM int_list(:item_ids) j
   JOIN embeddings f ON f.seq = j.value AND f.model_id = :model_id AND f.chunk = 0

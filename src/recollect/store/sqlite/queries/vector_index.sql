@@ -24,10 +24,6 @@ SELECT (SELECT e.id FROM embeddings e WHERE e.seq = i.seq AND e.model_id = :mode
         WHERE o.shelf_id = p.value ORDER BY o.seq LIMIT :limit)
  ORDER BY p.key, i.seq;
 
--- by_item: the searched vectors of some items, given as a JSON list
-SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j
- CROSS JOIN embeddings e ON e.seq = j.value AND e.model_id = :model_id AND e.chunks > 0;
-
 -- compared: the vectors of some items that are compared with other items: those of the text alone
 SELECT e.seq, e.chunks, e.vector FROM json_each(:item_ids) j
  CROSS JOIN embeddings f ON f.seq = j.value AND f.model_id = :model_id AND f.chunk = 0
