@@ -454,3 +454,16 @@ def test_an_encrypted_store_has_no_users(tmp_path: Path) -> None:
     store = open_encrypted_sqlite(tmp_path, FakeClock(), StoreKey.generate())
     with closing(store), pytest.raises(InvalidInput, match="is encrypted"):
         TeamDirectory(store, FakeClock()).add_user("anna")
+
+
+def test_a_new_token_ends_the_worker_and_the_sessions_of_the_former_one(team: TeamServer) -> None:
+    team.get("ben", "/api/pending")
+    [former] = [member for member in team.gate.open_members() if member.user.name == "ben"]
+    team.clock.advance(seconds=1)
+    team.tokens["ben"] = team.rec.engine.team.rotate_user("ben").token
+    team.get("ben", "/api/pending")
+    [renewed] = [member for member in team.gate.open_members() if member.user.name == "ben"]
+
+    assert former.ended.is_set()
+    assert renewed is not former
+    assert not renewed.ended.is_set()

@@ -45,6 +45,7 @@ from recollect.wire import problem as problems
 
 NO_USERS_VALID_S = 1.0  # a store without users is asked so often whether it has some
 MAX_OPEN = 64  # users whose application stays open while nobody uses it
+STOP_S = 8.0  # how long a worker and the running requests of a user are waited for
 SWEEP_S = 5.0  # how often applications of revoked users are looked for
 MAX_CODES = 64
 
@@ -62,6 +63,8 @@ class MemberApp:
         self.requests = 0
         self.is_closing = False
         self.stop = anyio.Event()
+        self.has_worker = False
+        self.ended = anyio.Event()  # its worker has ended, and handed its job back
 
     @property
     def site(self) -> Site:
@@ -129,9 +132,9 @@ class TeamGate:
                 yield
             finally:
                 self._tasks = None
-                for member in list(self._members.values()):
-                    member.is_closing = True
-                    member.stop.set()
+                with anyio.move_on_after(STOP_S, shield=True):
+                    for member in self.open_members():
+                        await _stop_worker(member)
                 tasks.cancel_scope.cancel()
         await to_thread.run_sync(self.close)
 
@@ -286,8 +289,8 @@ class TeamGate:
         member.is_closing = True
         if self._members.get(member.user.id) is member:
             del self._members[member.user.id]
-        member.stop.set()
-        with anyio.move_on_after(SWEEP_S):
+        with anyio.move_on_after(STOP_S):
+            await _stop_worker(member)
             while member.requests:
                 await anyio.sleep(0.01)
         await to_thread.run_sync(member.rec.close)
@@ -323,6 +326,18 @@ def _is_public(method: str, path: str) -> bool:
 async def _run_lifespan(
     member: MemberApp, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    async with member.app.router.lifespan_context(member.app):
-        task_status.started()
-        await member.stop.wait()
+    member.has_worker = True
+    try:
+        async with member.app.router.lifespan_context(member.app):
+            task_status.started()
+            await member.stop.wait()
+    finally:
+        member.ended.set()
+
+
+async def _stop_worker(member: MemberApp) -> None:
+    """End the worker of a user; its sessions end too."""
+    member.is_closing = True
+    member.stop.set()
+    if member.has_worker:
+        await member.ended.wait()
