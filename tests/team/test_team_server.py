@@ -1,5 +1,6 @@
 """A server with users: tokens, roles, members, shared agents, and signing in to the pages."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -32,6 +33,25 @@ def test_a_store_without_users_is_served_as_before(tmp_path: Path) -> None:
 
         assert server.found("", "port") == ["The port is 8283."]
         assert server.request("", "GET", "/api/team/users").status_code == 404
+
+
+def test_nobody_is_let_in_while_the_users_cannot_be_read(tmp_path: Path) -> None:
+    with team_server(tmp_path / "m.db", ["anna"]) as server:
+        server.post("anna", "/api/memories", content="The port is 8283.")
+    with team_server(tmp_path / "m.db", metrics=True) as server:  # has not read the users yet
+        with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as db:
+            db.execute("ALTER TABLE users RENAME TO hidden_users")
+        search = server.request("", "POST", "/api/search", json={"query": "port"})
+        page = server.request("", "GET", "/ui/")
+        probes = [server.request("", "GET", path) for path in ("/live", "/ready")]
+        monitors = [server.request("", "GET", path) for path in ("/health", "/metrics")]
+
+        assert search.status_code >= 500, search.text
+        assert search.headers["content-type"] == "application/problem+json"
+        assert "8283" not in search.text
+        assert page.status_code == search.status_code
+        assert [probe.status_code for probe in probes] == [200, 200]
+        assert [monitor.status_code for monitor in monitors] == [200, 200]
 
 
 def test_the_single_token_stays_valid_without_users_and_not_with_them(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from recollect.server.probes import LIVE, READY
 from recollect.server.request_observer import ServerLifecycle
 from recollect.wire import health_models as models
 
+HEALTH = "/health"
 READ_TIMEOUT_S = 1.0  # for the store
 MAX_AGE_S = 10.0  # of what was read last: a store that does not answer for longer is not there
 NEVER_READ = "it has not answered since the server started"
@@ -66,7 +67,7 @@ def health_router(
     router = APIRouter(tags=["health"])
     started = clock()
 
-    @router.get("/health", responses={503: {"model": models.HealthReport}})
+    @router.get(HEALTH, responses={503: {"model": models.HealthReport}})
     async def health(response: Response) -> models.HealthReport:
         """Return the state of the server, and which store it serves."""
         snapshot = await reader.read()

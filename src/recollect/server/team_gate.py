@@ -28,6 +28,7 @@ from recollect.app.project_stores import ProjectStores
 from recollect.config import Settings
 from recollect.domain.team import User
 from recollect.errors import RecollectError, StoreError
+from recollect.server.health import HEALTH
 from recollect.server.metrics_route import PATH as METRICS
 from recollect.server.probes import is_probe
 from recollect.server.request_guard import (
@@ -113,8 +114,19 @@ class TeamGate:
 
     async def respond(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the application that it is for, or refuse it."""
-        is_public = scope["type"] == "http" and _is_public(scope["method"], scope["path"])
-        if scope["type"] != "http" or is_public or not await self._is_team():
+        if scope["type"] != "http" or _is_public(scope["method"], scope["path"]):
+            await first(scope, receive, send)
+            return
+        try:
+            is_team = await self._is_team()
+        except StoreError as error:
+            # Whether it needs a user's token is not known: nothing of a memory may be returned.
+            if scope["path"] in (HEALTH, METRICS):
+                await first(scope, receive, send)
+            else:
+                await send_problem(send, problems.problem_from_error(error))
+            return
+        if not is_team:
             await first(scope, receive, send)
             return
         try:
@@ -158,11 +170,8 @@ class TeamGate:
             return True  # users are revoked, never deleted
         if self._clock() < self._no_users_until:
             return False
-        try:
-            # In a context of its own: it is no step of the request that happens to be first.
-            self._has_users = await to_thread.run_sync(Context().run, self.directory.has_users)
-        except RecollectError:
-            return False  # a store that cannot be read: its own application says so
+        # In a context of its own: it is no step of the request that happens to be first.
+        self._has_users = await to_thread.run_sync(Context().run, self.directory.has_users)
         self._no_users_until = self._clock() + NO_USERS_VALID_S
         return self._has_users
 
