@@ -151,6 +151,6 @@ def _once(
 ) -> Callable[[], Result]:
     def run_in_space() -> Result:
         with use_user(user_id):
-            return run_once(services, key, fingerprint, run)
+            return run_once(services, key, fingerprint, run, user=user_id)
 
     return run_in_space

@@ -17,24 +17,31 @@ Result = TypeVar("Result")
 RETENTION = timedelta(days=1)
 
 
-def run_once(services: Services, key: str, fingerprint: str, run: Callable[[], Result]) -> Result:
-    """Return the result of *run*; raise `AlreadyAccepted` if its key was claimed before."""
+def run_once(
+    services: Services, key: str, fingerprint: str, run: Callable[[], Result], *, user: str = ""
+) -> Result:
+    """
+    Return the result of *run*; raise `AlreadyAccepted` if its key was claimed before.
+
+    In a store that several users write, each *user* has keys of its own.
+    """
     now = services.clock.now()
+    stored = f"{user} {key}" if user else key
 
     def claim(tables: Tables) -> None:
         tables.idempotency_keys.prune(before=now - RETENTION)
-        if not tables.idempotency_keys.claim(key, fingerprint, at=now):
-            _refuse(tables, key, fingerprint)
+        if not tables.idempotency_keys.claim(stored, fingerprint, at=now):
+            _refuse(tables, key, stored, fingerprint)
 
     with services.store.read() as tables:
-        if tables.idempotency_keys.fingerprint(key) is not None:
-            _refuse(tables, key, fingerprint)
+        if tables.idempotency_keys.fingerprint(stored) is not None:
+            _refuse(tables, key, stored, fingerprint)
     with services.store.in_next_write(claim):
         return run()
 
 
-def _refuse(tables: Tables, key: str, fingerprint: str) -> None:
-    if tables.idempotency_keys.fingerprint(key) != fingerprint:
+def _refuse(tables: Tables, key: str, stored: str, fingerprint: str) -> None:
+    if tables.idempotency_keys.fingerprint(stored) != fingerprint:
         raise InvalidInput(
             f"the key {key!r} was used for another request; make a new one for each request"
         )
