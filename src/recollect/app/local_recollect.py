@@ -71,6 +71,7 @@ class LocalRecollect(Recollect):
         embedder: "Embedder | None" = None,
         chat: "ChatModel | None" = None,
         readable_folders: Sequence[Path] | None = None,
+        reads_home_skills: bool = True,
         find_server: "Callable[[], Transport | None] | None" = None,
         space: TeamSpace | None = None,
         models_of: "LocalRecollect | None" = None,
@@ -113,6 +114,7 @@ class LocalRecollect(Recollect):
             cross_project=settings.cross_project,
             shared_folder=str if self._file is None else self._file.shared_folder,
             readable_folders=None if readable_folders is None else tuple(readable_folders),
+            reads_home_skills=reads_home_skills,
         )
         transport: Transport = LocalTransport(self._services, self._close, lambda: self._runtime)
         if find_server is not None:

@@ -65,6 +65,7 @@ class MemberRecollect(LocalRecollect):
             ),
             clock=clock,
             readable_folders=folders,
+            reads_home_skills=user.is_admin,
             space=space,
             models_of=models_of,
         )

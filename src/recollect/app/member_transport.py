@@ -22,6 +22,7 @@ from recollect.app.merged_responses import MERGERS, OpenSpace
 from recollect.app.project_stores import ProjectStores
 from recollect.app.record_lookup import has_record
 from recollect.calling_client import use_user
+from recollect.domain.memory import MemoryType
 from recollect.domain.scope import Scope
 from recollect.domain.team import AuditEntry, AuditOutcome, Membership, User
 from recollect.errors import InvalidInput, RequestRefused
@@ -208,7 +209,11 @@ class MemberTransport:
                 return self._with_record(NamedRecord.BLOCK, getattr(request, "label", None))
             case AccessTarget.MEMORY:
                 return self._membership_of_memory(
-                    values.project or values.repo, values.scope, values.agent, values.session
+                    values.project or values.repo,
+                    values.scope,
+                    values.agent,
+                    values.session,
+                    values.type,
                 )
             case AccessTarget.MEMORIES:
                 return self._membership_of_memories(values.items)
@@ -218,10 +223,17 @@ class MemberTransport:
         return self.membership_with(kind, name) if name else None
 
     def _membership_of_memory(
-        self, project: str | None, scope: Scope | str | None, agent: str | None, session: str | None
+        self,
+        project: str | None,
+        scope: Scope | str | None,
+        agent: str | None,
+        session: str | None,
+        memory_type: MemoryType | str | None,
     ) -> Membership | None:
         if agent is not None and (shared := self._with_record(NamedRecord.AGENT, agent)):
             return shared
+        if memory_type == MemoryType.PROFILE:
+            return None  # it is about this user, not about every member
         is_of_agent = agent is not None or session is not None
         if scope in (Scope.PROJECT, Scope.REPO) or (scope is None and not is_of_agent):
             return self.find_membership(project)
@@ -235,6 +247,7 @@ class MemberTransport:
                 item.get("scope"),
                 _text(item.get("agent")),
                 _text(item.get("session")),
+                _text(item.get("type")),
             )
             for item in fields
         ]

@@ -101,6 +101,7 @@ class ProjectStores:
             settings,
             clock=self._clock,
             readable_folders=(),
+            reads_home_skills=False,
             space=space,
             models_of=self._models_of,
         )

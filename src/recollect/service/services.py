@@ -37,6 +37,7 @@ class Services:
     settings: Settings = field(default_factory=Settings)
     cross_project: bool = True
     readable_folders: tuple[Path, ...] | None = None  # files outside are not read; None: no limit
+    reads_home_skills: bool = True  # whether the skills in the home of this process are the user's
     shared_folder: Callable[[], str] = str
     listeners: BlockListeners = field(default_factory=BlockListeners)
     headroom: WindowHeadroom = field(default_factory=WindowHeadroom)

@@ -69,7 +69,8 @@ def list_skills(services: Services, request: ListSkillsRequest) -> SkillReport:
 def find_skills(services: Services, place: RequestPlace) -> SkillReport:
     """Return the bundled, global and project's skills."""
     root = project_root(services.store, place)
-    return discover(root and require_readable(root, services.readable_folders), home=Path.home())
+    home = Path.home() if services.reads_home_skills else None
+    return discover(root and require_readable(root, services.readable_folders), home=home)
 
 
 def list_loaded_skills(services: Services, request: ListLoadedSkillsRequest) -> list[LoadedSkill]:
