@@ -111,7 +111,27 @@ def test_the_log_is_listed_and_exported_by_a_command(tmp_path: Path) -> None:
     assert "anna wrote: ingest" in shown.output
     assert written.exit_code == 0, written.output
     exported = [json.loads(line) for line in lines.read_text().splitlines()]
-    assert {"user": "anna", "verb": "ingest"}.items() <= exported[-1].items()
+    assert {"user": "anna", "verb": "ingest"}.items() <= exported[0].items()
+
+
+def test_changes_of_users_and_members_are_logged(team: TeamServer) -> None:
+    member = {"project": "site", "user": "anna", "role": "reader"}
+    team.post("anna", "/api/team/users/ben/rotate")
+    team.tokens["ben"] = team.post("anna", "/api/team/users/ben/rotate")["token"]
+    team.request("ben", "PUT", "/api/team/members", json=member)
+    team.request("anna", "PUT", "/api/team/members", json=member, headers={"user-agent": "probe"})
+    team.request("ben", "GET", "/api/team/users")
+    team.request("anna", "DELETE", "/api/team/users/ben")
+
+    [refused, *_] = entries(team.rec, verb="set_member", user="ben")
+    assert refused.outcome is AuditOutcome.REFUSED
+    [added] = entries(team.rec, verb="set_member", user="anna")
+    anna = team.get("anna", "/api/team/me")["user"]["id"]
+    assert (added.ids, added.space, added.client) == ((anna,), "site", "probe")
+    assert [entry.user for entry in entries(team.rec, verb="list_users")] == ["ben"]
+    assert [entry.user for entry in entries(team.rec, verb="rotate_user")] == ["anna"] * 2
+    assert [entry.user for entry in entries(team.rec, verb="revoke_user")] == ["anna"]
+    assert [entry.user for entry in entries(team.rec, verb="add_user")] == ["", ""]  # a command
 
 
 def test_old_entries_are_pruned(tmp_path: Path) -> None:

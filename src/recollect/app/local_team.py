@@ -25,7 +25,9 @@ class LocalTeam:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.directory = TeamDirectory(services.store, services.clock)
+        self.directory = TeamDirectory(
+            services.store, services.clock, is_audited=services.settings.audit != "never"
+        )
 
     def add_user(self, name: str, *, is_admin: bool = False) -> NewToken:
         """

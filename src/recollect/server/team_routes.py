@@ -19,6 +19,7 @@ from recollect.config import Settings
 from recollect.domain.team import AuditEntry, Member, MemberRole, NewToken, User
 from recollect.errors import RequestRefused
 from recollect.server import error_handlers
+from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.wire.fields import parse_moment
 
@@ -57,6 +58,7 @@ def team_app(settings: Settings, *, clock: Callable[[], float]) -> FastAPI:
     app.include_router(_router())
     error_handlers.add_error_handlers(app)
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
+    app.add_middleware(ClientNameMiddleware)
     rules = GuardRules.from_settings(settings).without_token()
     app.add_middleware(RequestGuard, rules=rules, clock=clock)
     return app
@@ -87,7 +89,9 @@ def _router() -> APIRouter:
     def add_user(body: UserBody, request: Request) -> NewToken:
         """Add a user; the response is the only place of the token."""
         _require_admin(request)
-        new_token: NewToken = _directory(request).add_user(body.name, is_admin=body.admin)
+        new_token: NewToken = _directory(request).add_user(
+            body.name, is_admin=body.admin, by=_caller(request).name
+        )
         return new_token
 
     @router.post("/users/{name}/rotate")
@@ -95,14 +99,14 @@ def _router() -> APIRouter:
         """Give a user a new token: an admin anybody, everybody themselves."""
         if _caller(request).name != name:
             _require_admin(request)
-        new_token: NewToken = _directory(request).rotate_user(name)
+        new_token: NewToken = _directory(request).rotate_user(name, by=_caller(request).name)
         return new_token
 
     @router.delete("/users/{name}")
     def revoke_user(name: str, request: Request) -> User:
         """Revoke a user."""
         _require_admin(request)
-        user: User = _directory(request).revoke_user(name)
+        user: User = _directory(request).revoke_user(name, by=_caller(request).name)
         return user
 
     @router.get("/members")
@@ -119,7 +123,9 @@ def _router() -> APIRouter:
         """Add a member to a project, or change the role."""
         role = parse_role(body.role)
         _require_owner(request, body.project)
-        member: Member = _directory(request).set_member(body.project, body.user, role)
+        member: Member = _directory(request).set_member(
+            body.project, body.user, role, by=_caller(request).name
+        )
         return member
 
     @router.delete("/members", status_code=204)
@@ -127,7 +133,7 @@ def _router() -> APIRouter:
         """Remove a member from a project; everybody may leave one."""
         if _caller(request).name != user:
             _require_owner(request, project)
-        _directory(request).remove_member(project, user)
+        _directory(request).remove_member(project, user, by=_caller(request).name)
         return Response(status_code=204)
 
     @router.post("/agents")
@@ -166,7 +172,7 @@ def _directory(request: Request) -> Any:
 
 def _require_admin(request: Request) -> None:
     if not _caller(request).is_admin:
-        raise RequestRefused("only an admin may do this")
+        raise _refusal(request, "only an admin may do this")
 
 
 def _require_owner(request: Request, project: str) -> None:
@@ -174,4 +180,10 @@ def _require_owner(request: Request, project: str) -> None:
     members = _directory(request).members(project)
     is_owner = any(m.user_id == caller.id and m.role is MemberRole.OWNER for m in members)
     if not is_owner and not caller.is_admin:
-        raise RequestRefused("only an owner of the project, or an admin, may change its members")
+        reason = "only an owner of the project, or an admin, may change its members"
+        raise _refusal(request, reason)
+
+
+def _refusal(request: Request, reason: str) -> RequestRefused:
+    _directory(request).log_refusal(request.scope["route"].name, _caller(request).name)
+    return RequestRefused(reason)

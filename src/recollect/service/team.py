@@ -10,9 +10,19 @@ import hashlib
 import secrets
 from dataclasses import replace
 
+from recollect.calling_client import calling_client
 from recollect.clock import Clock
 from recollect.domain.project import short_name
-from recollect.domain.team import Member, MemberRole, Membership, NewToken, TeamProject, User
+from recollect.domain.team import (
+    AuditEntry,
+    AuditOutcome,
+    Member,
+    MemberRole,
+    Membership,
+    NewToken,
+    TeamProject,
+    User,
+)
 from recollect.errors import AlreadyExists, InvalidInput, NotFound
 from recollect.service.place_lookup import project_identity
 from recollect.service.validate import new_name_of
@@ -24,11 +34,17 @@ MAX_TOKEN_CHARS = 200
 
 
 class TeamDirectory:
-    """The users and projects of the first store of a team. Safe to share between threads."""
+    """
+    The users and projects of the first store of a team. Safe to share between threads.
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    *by* names the user who changes something, '' on the command line. If *is_audited* is set, the
+    audit log of the store says so, in the same transaction.
+    """
+
+    def __init__(self, store: Store, clock: Clock, *, is_audited: bool) -> None:
         self._store = store
         self._clock = clock
+        self._is_audited = is_audited
 
     def has_users(self) -> bool:
         """Return whether the store belongs to a team: then every request needs a user's token."""
@@ -54,7 +70,7 @@ class TeamDirectory:
         with self._store.read() as tables:
             return tables.team.users()
 
-    def add_user(self, name: str, *, is_admin: bool = False) -> NewToken:
+    def add_user(self, name: str, *, is_admin: bool = False, by: str = "") -> NewToken:
         """Add a user. The first one is an admin, and gets what the store holds already."""
         name = new_name_of("user", name)
         if self._store.file is not None and self._store.file.is_encrypted:
@@ -77,6 +93,7 @@ class TeamDirectory:
                 rotated_at=now,
             )
             tables.team.add_user(user, token_hash(token))
+            self._log(tables, "add_user", by, user.id)
             return user
 
         user = self._store.write(write)
@@ -84,7 +101,7 @@ class TeamDirectory:
             self._store.enforce_policies()
         return NewToken(user=user, token=token)
 
-    def rotate_user(self, name: str) -> NewToken:
+    def rotate_user(self, name: str, *, by: str = "") -> NewToken:
         """Give a user a new token; the former one is refused from now on."""
         token, now = new_token(), self._clock.now()
 
@@ -92,11 +109,12 @@ class TeamDirectory:
             user = _require_user(tables, name)
             if not tables.team.set_token(user.id, token_hash(token), at=now):
                 raise InvalidInput(f"the user {name!r} is revoked; add a user of another name")
+            self._log(tables, "rotate_user", by, user.id)
             return replace(user, rotated_at=now)
 
         return NewToken(user=self._store.write(write), token=token)
 
-    def revoke_user(self, name: str) -> User:
+    def revoke_user(self, name: str, *, by: str = "") -> User:
         """Refuse the token of a user from now on, and remove the user from every project."""
         now = self._clock.now()
 
@@ -109,11 +127,12 @@ class TeamDirectory:
                 raise InvalidInput(f"{name!r} is the only admin; add another one first")
             # A new random hash: no token is known for it.
             tables.team.revoke_user(user.id, token_hash(new_token()), at=now)
+            self._log(tables, "revoke_user", by, user.id)
             return replace(user, revoked_at=now)
 
         return self._store.write(write)
 
-    def set_member(self, project: str, name: str, role: MemberRole) -> Member:
+    def set_member(self, project: str, name: str, role: MemberRole, *, by: str = "") -> Member:
         """Add a user to a project, or change the role; a project that is new is created."""
         identity = project_identity(project)
 
@@ -124,11 +143,12 @@ class TeamDirectory:
             shared = tables.team.project_by_identity(identity)
             shared = shared or self._add_project(tables, identity)
             tables.team.set_member(shared.id, user.id, role, at=self._clock.now())
+            self._log(tables, "set_member", by, user.id, space=shared.name)
             return next(m for m in tables.team.members(shared.id) if m.user_id == user.id)
 
         return self._store.write(write)
 
-    def remove_member(self, project: str, name: str) -> None:
+    def remove_member(self, project: str, name: str, *, by: str = "") -> None:
         """Remove a user from a project; its memories stay, and the user sees them no more."""
         identity = project_identity(project)
 
@@ -137,6 +157,7 @@ class TeamDirectory:
             shared = tables.team.project_by_identity(identity)
             if shared is None or not tables.team.remove_member(shared.id, user.id):
                 raise NotFound(f"{name!r} is not a member of {project!r}")
+            self._log(tables, "remove_member", by, user.id, space=shared.name)
 
         self._store.write(write)
 
@@ -158,6 +179,35 @@ class TeamDirectory:
         """Return the projects of a user with the role in each, at this moment."""
         with self._store.read() as tables:
             return tables.team.memberships(user_id)
+
+    def log_refusal(self, verb: str, user: str) -> None:
+        """Log that *user* may not do what *verb* says."""
+        refused = AuditOutcome.REFUSED
+        self._store.write(lambda tables: self._log(tables, verb, user, outcome=refused))
+
+    def _log(
+        self,
+        tables: Tables,
+        verb: str,
+        by: str,
+        *ids: str,
+        space: str = "",
+        outcome: AuditOutcome = AuditOutcome.DONE,
+    ) -> None:
+        if not self._is_audited:
+            return
+        entry = AuditEntry(
+            id=self._clock.new_id(),
+            at=self._clock.now(),
+            user=by,
+            verb=verb,
+            is_write=True,
+            space=space,
+            ids=ids,
+            client=calling_client(),
+            outcome=outcome,
+        )
+        tables.team.add_audit_entries([entry])
 
     def _add_project(self, tables: Tables, identity: str) -> TeamProject:
         project = TeamProject(
