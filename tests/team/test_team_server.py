@@ -473,7 +473,7 @@ def test_an_agent_of_a_project_answers_its_members_as_a_stream_too(tmp_path: Pat
 def test_an_encrypted_store_has_no_users(tmp_path: Path) -> None:
     store = open_encrypted_sqlite(tmp_path, FakeClock(), StoreKey.generate())
     with closing(store), pytest.raises(InvalidInput, match="is encrypted"):
-        TeamDirectory(store, FakeClock()).add_user("anna")
+        TeamDirectory(store, FakeClock(), is_audited=True).add_user("anna")
 
 
 def test_a_new_token_ends_the_worker_and_the_sessions_of_the_former_one(team: TeamServer) -> None:

@@ -57,9 +57,10 @@ def discover(project_root: Path | None, *, home: Path | None) -> SkillReport:
     """Return the bundled skills, those of the user's *home*, if any, and of *project_root*."""
     search = _SkillScan()
     _find_bundled(search)
-    for name in GLOBAL_FOLDERS if home is not None else ():
-        # A home is its owner's: the folder itself may be a link to anywhere.
-        _find_in(search, home / name, SkillOrigin.GLOBAL, within=None)
+    if home is not None:
+        for name in GLOBAL_FOLDERS:
+            # A home is its owner's: the folder itself may be a link to anywhere.
+            _find_in(search, home / name, SkillOrigin.GLOBAL, within=None)
     if project_root is not None:
         for name in PROJECT_FOLDERS:
             _find_in(search, project_root / name, SkillOrigin.PROJECT, within=project_root)
