@@ -1,11 +1,14 @@
 """What members of one project must not learn from each other, nor do to each other."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from team_server import TeamServer, team_server
+
+PATIENCE_S = 30.0
 
 
 @pytest.fixture
@@ -55,3 +58,31 @@ def test_skills_in_the_home_of_the_server_are_for_its_admins(
     team.post("ben", "/api/agents", name="coder")
     loaded = team.request("ben", "PUT", "/api/agents/coder/skills/payroll", json={})
     assert loaded.status_code == 404
+
+
+def test_a_shared_agent_takes_nothing_private_along(team: TeamServer) -> None:
+    """Neither what it learnt in conversations, with their text, nor former values of blocks."""
+    team.post("ben", "/api/agents", name="coder")
+    team.post("ben", "/api/agents/coder/archive", content="Deploy on Mondays.")
+    for value in ("My doctor is Dr Zebra.", "Ben writes Python."):
+        block = {"value": value, "agent": "coder"}
+        assert team.request("ben", "PUT", "/api/blocks/human", json=block).status_code == 200
+    transcript = "User: We decided to use port 8283.\n\nAssistant: Yes.\n\nUser: Dr Okapi called.\n"
+    team.post("ben", "/api/captures/session", transcript=transcript, agent="coder")
+    give_up_at = time.monotonic() + PATIENCE_S
+    own = ""
+    while "Okapi" not in own and time.monotonic() < give_up_at:  # the worker takes it in
+        sum(team.member("ben").engine.drain_in_steps())
+        own = team.request("ben", "GET", "/api/agents/coder/export").text
+    assert "Okapi" in own
+    assert "Zebra" in own
+    shared = team.post("ben", "/api/team/agents", agent="coder", project="site")["id"]
+
+    for user in ("ben", "carl"):
+        exported = team.request(user, "GET", f"/api/agents/{shared}/export").text
+        assert "Deploy on Mondays." in exported
+        assert "Ben writes Python." in exported
+        for private in ("Zebra", "Okapi", "8283"):
+            assert private not in exported
+    history = team.get("carl", "/api/blocks/human/history", agent=shared)
+    assert [version["value"] for version in history] == ["Ben writes Python."]

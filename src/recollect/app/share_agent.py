@@ -8,12 +8,15 @@ from recollect.app.access_rules import NamedRecord
 from recollect.app.member_recollect import MemberRecollect
 from recollect.domain.agent import Agent
 from recollect.errors import InvalidInput, NotFound
+from recollect.service.agent_files.shareable import remove_private_parts
 from recollect.wire.requests.agents import ImportAgentRequest
 
 
 def share_agent(rec: MemberRecollect, name: str, *, project: str) -> Agent:
     """
     Copy an agent with its blocks and passages to a project; its conversations stay private.
+
+    So does what was drawn from them, and former values of blocks.
 
     The user must be a writer of the project. The agent itself stays with the user.
     """
@@ -33,6 +36,7 @@ def share_agent(rec: MemberRecollect, name: str, *, project: str) -> Agent:
             rec.agents.export(copy, path)
         finally:
             rec.agents.delete(copy)
+        remove_private_parts(path)
         request = ImportAgentRequest.of({"name": agent.name, "trust": True})
         imported = space.transport.upload(request, path)
     return imported.agent
