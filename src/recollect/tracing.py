@@ -73,7 +73,7 @@ _tracer: Tracer | None = None
 
 
 def install_tracer(tracer: Tracer | None) -> None:
-    """Record the spans of this process with *tracer*, or with None no longer."""
+    """Record the spans of this process with *tracer*; None ends the recording."""
     global _tracer
     _tracer = tracer
 
@@ -86,7 +86,7 @@ def trace(
 
 
 def trace_step(name: str, **attributes: Attribute) -> AbstractContextManager[Span]:
-    """Return a context that is recorded as the last child of the present span, if there is one."""
+    """Return a context recorded as a span inside the current one; without one, record nothing."""
     if _tracer is None:
         return _NO_SPAN
     return _tracer.step(name, attributes) or _NO_SPAN

@@ -145,7 +145,7 @@ class AuditLog:
 
 
 class AuditResult:
-    """What a request returned, as far as the log wants to know."""
+    """The ids of what a request returned, for its entry in the audit log."""
 
     def __init__(self) -> None:
         self.ids: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ MAX_ENTRIES = 1_000_000
 
 
 class LocalTeam:
-    """Add users and members, and read the audit log. It is `rec."""
+    """Add users and members, and read the audit log. It is `rec.engine.team`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

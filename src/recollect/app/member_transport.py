@@ -254,8 +254,7 @@ class MemberTransport:
         ids = {membership.project.id if membership else "" for membership in memberships}
         if len(ids) > 1:
             raise InvalidInput(
-                "these memories belong to different projects with members, or some to you alone; "
-                "store those of each project in a request of their own"
+                "these memories belong to different projects; send one request for each project"
             )
         return memberships[0] if memberships else None
 
@@ -269,8 +268,7 @@ class MemberTransport:
             by_space.setdefault(key, (membership, []))[1].append(name)
         if len(by_space) > 1 and rule.writes:
             raise InvalidInput(
-                "these memories are in different projects with members, or some are yours alone; "
-                "decide about those of each project in a request of their own"
+                "these memories belong to different projects; send one request for each project"
             )
         if len(by_space) <= 1:
             membership = next(iter(by_space.values()))[0] if by_space else None
@@ -360,8 +358,8 @@ def in_project(
 
 def _role_refusal(membership: Membership) -> str:
     return (
-        f"you are a {membership.role} of the project {membership.project.name!r}, and this "
-        "writes; ask an owner of the project for the role writer"
+        f"you are a {membership.role} of {membership.project.name!r} and cannot change it; "
+        "ask an owner for the role writer"
     )
 
 

@@ -48,7 +48,9 @@ def audit(
         for entry in entries:
             yield _line(entry)
         if not entries:
-            yield "No entries. A store without users is audited only if RECOLLECT_AUDIT=always."
+            yield "No entries match."
+            if not rec.engine.team.directory.has_users():
+                yield "A store without users is audited only if RECOLLECT_AUDIT=always."
 
     return Output(entries, lines())
 

@@ -87,7 +87,9 @@ def member() -> None:
 def add_member(rec: LocalRecollect, *, project: str, user: str, role: str) -> Output:
     """Add USER to PROJECT (a name, a git remote or a path), or change the role."""
     added = rec.engine.team.set_member(project, user, role)
-    return Output(added, f"{safe(added.user)} is a {added.role} of {safe(added.project)}.")
+    return Output(
+        added, f"{safe(added.user)} now has the role {added.role} in {safe(added.project)}."
+    )
 
 
 @member.command("remove")
@@ -98,7 +100,7 @@ def remove_member(rec: LocalRecollect, *, project: str, user: str) -> Output:
     """Remove USER from PROJECT, which the user sees no more; memories written there stay."""
     rec.engine.team.remove_member(project, user)
     value = {"project": project, "user": user}
-    return Output(value, f"{safe(user)} is no member of {safe(project)} any more.")
+    return Output(value, f"Removed {safe(user)} from {safe(project)}.")
 
 
 @member.command("list")

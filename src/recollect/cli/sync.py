@@ -181,7 +181,7 @@ def _status_lines(report: SyncStatus) -> Iterator[str]:
 
 def _version_lines(listed: Sequence[KeptVersion]) -> Iterator[str]:
     if not listed:
-        yield "No value lost: no two devices changed the same thing."
+        yield "No kept versions."
     for version in listed:
         yield f"{version.id}  {_version_title(version)}, {version.kept_at:%Y-%m-%d %H:%M} UTC"
         for name, value in version.values.items():

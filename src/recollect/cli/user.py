@@ -43,7 +43,8 @@ def list_(rec: LocalRecollect) -> Output:
 
     def lines() -> Iterator[str]:
         for item in users:
-            yield f"[bold]{safe(item.name)}[/bold]{_marks(item)}"
+            text = _attributes(item)
+            yield f"[bold]{safe(item.name)}[/bold]" + (f"  [dim]{text}[/dim]" if text else "")
         if not users:
             yield "No users: a server of this store has at most one token (RECOLLECT_TOKEN)."
 
@@ -64,22 +65,27 @@ def rotate(rec: LocalRecollect, *, name: str) -> Output:
 def revoke(rec: LocalRecollect, *, name: str) -> Output:
     """Refuse the token of a user from now on. What the user stored stays."""
     revoked = rec.engine.team.revoke_user(name)
-    return Output(revoked, f"Revoked {safe(revoked.name)}, who is a member of no project now.")
+    name = safe(revoked.name)
+    return Output(revoked, f"Revoked {name} and removed {name} from all projects.")
 
 
 def _token_output(new: NewToken, what: str) -> Output:
     lines = (
-        f"{what} {safe(new.user.name)}{_marks(new.user)}. The token is shown once:",
+        f"{what} {safe(new.user.name)}{_in_brackets(new.user)}. Token, shown only now:",
         safe(new.token),
     )
     return Output(new, lines)
 
 
-def _marks(item: User) -> str:
+def _in_brackets(item: User) -> str:
+    text = _attributes(item)
+    return f" ({text})" if text else ""
+
+
+def _attributes(item: User) -> str:
     marks = [
         "admin" if item.is_admin else "",
-        "has the first store" if item.has_first_store else "",
+        "owns the first store" if item.has_first_store else "",
         "" if item.revoked_at is None else f"revoked {item.revoked_at:%Y-%m-%d}",
     ]
-    text = ", ".join(filter(None, marks))
-    return f"  [dim]{text}[/dim]" if text else ""
+    return ", ".join(filter(None, marks))

@@ -83,7 +83,9 @@ _JOB_STATES = ("todo", "doing", "parked")
 def load_metrics(rec: LocalRecollect) -> Iterator[Metric]:
     """Yield how busy the connections of this process are, and how large its caches."""
     load = rec.engine.store_load()
-    yield gauge("recollect_write_queue_length", "Writes that wait for others.", load.queued_writes)
+    yield gauge(
+        "recollect_write_queue_length", "Writes that wait for earlier writes.", load.queued_writes
+    )
     yield gauge(
         "recollect_retrieval_log_queue_length",
         "Searches that are not in the log of retrievals yet.",
@@ -97,12 +99,12 @@ def load_metrics(rec: LocalRecollect) -> Iterator[Metric]:
     )
     yield gauge(
         "recollect_readers_waiting",
-        "Requests that wait for such a connection.",
+        "Requests that wait for a connection that reads the store.",
         load.waiting_readers,
     )
     yield gauges(
         "recollect_cache_bytes",
-        "Memory of the caches.",
+        "Bytes of memory that the indexes keep, by cache.",
         "cache",
         {"bit_codes": load.code_bytes, "vectors": load.vector_bytes},
     )
@@ -110,23 +112,29 @@ def load_metrics(rec: LocalRecollect) -> Iterator[Metric]:
 
 def worker_metrics(background: BackgroundWorker) -> Iterator[Metric]:
     """Yield the state of the background worker."""
-    yield gauge("recollect_worker_up", "Whether the worker runs.", background.state != "stopped")
+    yield gauge(
+        "recollect_worker_up", "Whether the background worker runs.", background.state != "stopped"
+    )
     yield gauge(
         "recollect_worker_failing",
-        "Whether its last attempt failed.",
+        "Whether the last attempt of the background worker failed.",
         bool(background.last_error),
     )
     yield gauge(
         "recollect_worker_listening",
-        "Whether it is told of jobs that other processes store.",
+        "Whether the background worker is told of jobs that other processes store.",
         background.is_listening,
     )
 
 
 def process_metrics(cpu_s: Callable[[], float] = time.process_time) -> Iterator[Metric]:
     """Yield the metrics that every program has."""
-    yield gauge("recollect_build_info", "The version.", 1, version=__version__)
-    yield counter("process_cpu_seconds_total", "Processor time of the server.", cpu_s())
+    yield gauge(
+        "recollect_build_info", "The version of Recollect, as a label.", 1, version=__version__
+    )
+    yield counter("process_cpu_seconds_total", "Processor time of the server process.", cpu_s())
     if MEMORY_FILE.exists():  # on Linux
         resident = int(MEMORY_FILE.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        yield gauge("process_resident_memory_bytes", "Memory of the server.", resident)
+        yield gauge(
+            "process_resident_memory_bytes", "Resident memory of the server process.", resident
+        )

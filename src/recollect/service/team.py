@@ -82,7 +82,10 @@ class TeamDirectory:
 
         def write(tables: Tables) -> User:
             if tables.team.user_by_name(name) is not None:
-                raise AlreadyExists(f"there is a user {name!r}; choose another name, or rotate it")
+                raise AlreadyExists(
+                    f"a user named {name!r} exists already; choose another name, or give this "
+                    f"user a new token: recollect user rotate {name}"
+                )
             is_first = not tables.team.has_users()
             user = User(
                 id=self._clock.new_id(),

@@ -2,7 +2,8 @@
 The words around a statement in its conversation, with which it is embedded.
 
 "Then run it hourly, at :20" does not say what runs. The message it stands in and the reply to it
-mostly do, so a statement is found better by its meaning if these are embedded with it. Pure.
+mostly do, so a statement is found better by its meaning if these are embedded with it. This
+module does no I/O.
 """
 
 from collections.abc import Sequence
