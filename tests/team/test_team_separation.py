@@ -86,3 +86,44 @@ def test_a_shared_agent_takes_nothing_private_along(team: TeamServer) -> None:
             assert private not in exported
     history = team.get("carl", "/api/blocks/human/history", agent=shared)
     assert [version["value"] for version in history] == ["Ben writes Python."]
+
+
+def test_a_cached_response_is_not_sent_to_a_former_member(team: TeamServer) -> None:
+    team.post("carl", "/api/memories", content="The port is 8283.", project="site")
+    options = {
+        "json": {"task": "Which port?", "project": "site"},
+        "headers": {"idempotency-key": "k1"},
+    }
+    first = team.request("ben", "POST", "/api/context", **options)
+    again = team.request("ben", "POST", "/api/context", **options)
+    team.rec.engine.team.remove_member("site", "ben")
+    later = team.request("ben", "POST", "/api/context", **options)
+
+    assert "8283" in first.text
+    assert again.headers["idempotent-replay"] == "true"
+    assert "8283" not in later.text
+
+
+def test_a_cached_response_does_not_quote_what_another_member_deleted(team: TeamServer) -> None:
+    stored = team.post("carl", "/api/memories", content="The port is 8283.", project="site")
+    options = {
+        "json": {"task": "Which port?", "project": "site"},
+        "headers": {"idempotency-key": "k1"},
+    }
+    first = team.request("ben", "POST", "/api/context", **options)
+    gone = team.request("carl", "DELETE", f"/api/memories/{stored['id']}")
+    later = team.request("ben", "POST", "/api/context", **options)
+
+    assert "8283" in first.text
+    assert gone.status_code == 200
+    assert "8283" not in later.text
+
+
+def test_a_user_with_a_slash_in_the_name_can_be_revoked(team: TeamServer) -> None:
+    made = team.post("anna", "/api/team/users", name="ops/night")
+    team.tokens["ops/night"] = made["token"]
+    team.get("ops/night", "/api/team/me")
+
+    revoked = team.request("anna", "DELETE", "/api/team/users/ops%2Fnight")
+    assert revoked.status_code == 200
+    assert team.request("ops/night", "GET", "/api/team/me").status_code == 401

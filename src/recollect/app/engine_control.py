@@ -6,7 +6,7 @@ tests need single steps, callbacks and the state of the embedder.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -182,6 +182,13 @@ class EngineControl:
     def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:
         """Return the result of *call*; refuse it if the idempotency key was used before."""
         return run_once(self._services, key, fingerprint, call)
+
+    def replay_condition(self) -> Hashable:
+        """Return what must be the same when a response is sent once more."""
+        return ()
+
+    def note_deletion(self) -> None:
+        """Take note that something was deleted: earlier responses may quote it."""
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Call *listener* on every change of a block in this process; return its unsubscriber."""

@@ -5,7 +5,7 @@ It is a `LocalRecollect`, so every route, page and tool of a server for one pers
 transport is the seam between spaces (member_transport.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -134,6 +134,16 @@ class MemberEngine(EngineControl):
             return super().duplicates_of(memory_id)
         with transport.using(membership, writes=False) as space, use_user(transport.user_id):
             return review.list_duplicates(space.services, memory_id)
+
+    def replay_condition(self) -> Hashable:
+        """Return the projects of this moment, and whether a member has deleted something."""
+        transport = self.member_transport
+        projects = tuple((item.project.id, item.role) for item in transport.memberships())
+        return (projects, transport.projects.deletions)
+
+    def note_deletion(self) -> None:
+        """Take note that something was deleted: responses to other members may quote it."""
+        self.member_transport.projects.deletions += 1
 
     def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:
         """Return the result of *call*; the key is claimed in the space that it writes first."""

@@ -52,7 +52,7 @@ class MemberTransport:
     ) -> None:
         self._user = user
         self._directory = directory
-        self._projects = projects
+        self.projects = projects
         self._audit = audit
         self.own = OpenSpace(
             services=services, transport=AuditedTransport(own, audit, user=user.name)
@@ -107,7 +107,7 @@ class MemberTransport:
             raise RequestRefused(_role_refusal(membership))
         # What a read has to bring up to date is written as the space itself.
         acting = partial(use_user, self._user.id, writes_as=None if writes else project.id)
-        with self._projects.using(project) as store:
+        with self.projects.using(project) as store:
             transport = AuditedTransport(
                 store.rec.engine.transport,
                 store.audit,

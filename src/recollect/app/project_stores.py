@@ -61,6 +61,7 @@ class ProjectStores:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, ProjectStore] = OrderedDict()
         self._is_closed = False
+        self.deletions = 0  # by members, through this server
 
     @contextmanager
     def using(self, project: TeamProject) -> Iterator[ProjectStore]:

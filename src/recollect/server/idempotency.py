@@ -9,7 +9,7 @@ is still running, the second waits for it.
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Annotated, Any
 
 from fastapi import Header, Request, Response
@@ -32,7 +32,7 @@ class IdempotentResponses:
         self._memory = rec
         self._lock = threading.Lock()
         self._in_progress: dict[str, threading.Event] = {}
-        self._cache: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[tuple[str, Hashable], bytes]] = OrderedDict()
         self._cached_bytes = 0
 
     def respond(
@@ -46,10 +46,12 @@ class IdempotentResponses:
         first_done = self._begin(key)
         if first_done is None:
             try:
+                seen = self._memory.engine.replay_condition()
                 response = self._memory.engine.run_once(key, fingerprint, run)
                 if request.method == "DELETE":
                     self.clear()
-                self._store(key, fingerprint, bytes(response.body))
+                    seen = self._memory.engine.replay_condition()
+                self._store(key, (fingerprint, seen), bytes(response.body))
                 return response
             finally:
                 with self._lock:
@@ -63,6 +65,7 @@ class IdempotentResponses:
 
     def clear(self) -> None:
         """Drop all responses, because they may quote an item that was deleted."""
+        self._memory.engine.note_deletion()
         with self._lock:
             self._cache.clear()
             self._cached_bytes = 0
@@ -82,16 +85,18 @@ class IdempotentResponses:
     def _replay(self, key: str, fingerprint: str, run: Callable[[], Response]) -> Response:
         with self._lock:
             cached = self._cache.get(key)
-        if cached is not None and cached[0] == fingerprint:
+        now = (fingerprint, self._memory.engine.replay_condition())
+        if cached is not None and cached[0] == now:
             headers = {"idempotent-replay": "true"}
             return Response(cached[1], media_type="application/json", headers=headers)
-        # The first request failed, or was a different one. The store knows which.
+        # The first request failed, or was a different one, or may be answered differently now. The
+        # store knows which.
         response: Response = self._memory.engine.run_once(key, fingerprint, run)
         return response
 
-    def _store(self, key: str, fingerprint: str, body: bytes) -> None:
+    def _store(self, key: str, valid_for: tuple[str, Hashable], body: bytes) -> None:
         with self._lock:
-            self._cache[key] = (fingerprint, body)
+            self._cache[key] = (valid_for, body)
             self._cached_bytes += len(body)
             while self._cached_bytes > MAX_CACHED_BYTES:
                 _, (_, oldest) = self._cache.popitem(last=False)

@@ -20,7 +20,9 @@ from recollect.domain.team import AuditEntry, Member, MemberRole, NewToken, User
 from recollect.errors import RequestRefused
 from recollect.server import error_handlers
 from recollect.server.client_names import ClientNameMiddleware
+from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
+from recollect.wire import path_segment
 from recollect.wire.fields import parse_moment
 
 MAX_NAME = 200
@@ -59,6 +61,7 @@ def team_app(settings: Settings, *, clock: Callable[[], float]) -> FastAPI:
     error_handlers.add_error_handlers(app)
     app.add_middleware(error_handlers.UnexpectedErrorMiddleware)
     app.add_middleware(ClientNameMiddleware)
+    app.add_middleware(PathDecodingMiddleware)
     rules = GuardRules.from_settings(settings).without_token()
     app.add_middleware(RequestGuard, rules=rules, clock=clock)
     return app
@@ -97,6 +100,7 @@ def _router() -> APIRouter:
     @router.post("/users/{name}/rotate")
     def rotate_user(name: str, request: Request) -> NewToken:
         """Give a user a new token: an admin anybody, everybody themselves."""
+        name = path_segment.decode_segment(name)
         if _caller(request).name != name:
             _require_admin(request)
         new_token: NewToken = _directory(request).rotate_user(name, by=_caller(request).name)
@@ -105,6 +109,7 @@ def _router() -> APIRouter:
     @router.delete("/users/{name}")
     def revoke_user(name: str, request: Request) -> User:
         """Revoke a user."""
+        name = path_segment.decode_segment(name)
         _require_admin(request)
         user: User = _directory(request).revoke_user(name, by=_caller(request).name)
         return user
