@@ -1,6 +1,7 @@
 """Row-level security: what the application's role sees by SQL, for each user and for none."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -9,8 +10,11 @@ from psycopg import errors
 
 from recollect.app.team_space import directory_schema, space_settings
 from recollect.domain.team import MemberRole, Membership
+from recollect.errors import StoreUnavailable
 from recollect.service.team import TeamDirectory
 from recollect.store.postgres.server_address import parse_address
+from recollect.store.postgres.store import PostgresStore
+from support import FakeClock
 from team_postgres import APPLICATION, as_application, superuser, two_roles
 from team_server import TeamServer, team_server
 
@@ -177,6 +181,18 @@ def test_one_role_is_bound_too_unless_it_is_a_superuser() -> None:
         with as_application(owner) as db:  # as the owner of the tables
             assert db.execute(f"SELECT count(*) FROM {schema}.memories").fetchone() == (0,)
         assert server.found("anna", "secret") == ["A secret of anna."]
+
+
+def test_the_schema_of_a_user_does_not_open_as_a_store_of_its_own(team: TeamServer) -> None:
+    chosen = team.rec.engine.services.settings
+    for name, schema in schemas(team).items():
+        address = replace(parse_address(chosen.db), schema=schema)
+        owner = parse_address(chosen.db_owner)
+        if name == "root":
+            PostgresStore(address, FakeClock(), owner=owner).close()
+            continue
+        with pytest.raises(StoreUnavailable, match="open the first store instead"):
+            PostgresStore(address, FakeClock(), owner=owner)
 
 
 def test_a_store_without_users_has_no_policies() -> None:

@@ -21,7 +21,7 @@ from recollect.clock import Clock
 from recollect.domain.maintenance import Imported, StoreLoad, VerificationProblem
 from recollect.domain.retrieval import Retrieval
 from recollect.domain.unfinished_work import UnfinishedWork
-from recollect.errors import StoreClosed
+from recollect.errors import StoreClosed, StoreUnavailable
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.open_tables import index_sizes, open_tables
@@ -72,6 +72,9 @@ NO_TIMEOUT = 0  # for reads of whole tables
 # collects them by itself, but only after a minute.
 _ANALYZE = "ANALYZE memories, evidence, messages, items, shelves, terms, postings, embeddings"
 _SET_USER = f"SELECT set_config('{USER_SETTING}', %s, true)"
+# Whether the role of the connection is bound by policies, if there are tables and policies.
+_IS_PROTECTED = """SELECT row_security_active(c.oid) FROM pg_class c
+                    WHERE c.relnamespace = to_regnamespace(%s) AND c.relname = 'memories'"""
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
             WHERE c.relnamespace = to_regnamespace(:schema) AND c.relkind = 'r'"""
 
@@ -298,6 +301,7 @@ class PostgresStore:
 
     def _migrate(self) -> int:
         with closing(connect(self._owner)) as db:
+            self._check_is_first_store(db)
             version = migrate(db, self._owner, self._clock)
             with translate_errors(self.location):
                 if self._owner.conninfo != self._address.conninfo:
@@ -305,6 +309,18 @@ class PostgresStore:
                 if self._is_of_team(db):  # also what a migration has added
                     build_walls(db, self._address, self._identity)
             return version
+
+    def _check_is_first_store(self, db: Database) -> None:
+        """Refuse the schema of a user or project that is opened as a store of its own."""
+        if self._identity.directory_schema != self._address.schema:
+            return
+        row = db.execute(_IS_PROTECTED, (self._address.schema,)).fetchone()
+        if row is not None and row[0] and not self._is_of_team(db):
+            raise StoreUnavailable(
+                f"{self.location} is the store of a user or project of a team, and its policies "
+                "show no rows without the user; open the first store instead (its schema has the "
+                "users), or copy the database with pg_dump as a role with BYPASSRLS"
+            )
 
     def _role(self) -> str:
         with closing(connect(self._address)) as db:
