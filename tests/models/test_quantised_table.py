@@ -9,7 +9,7 @@ import pytest
 
 from model_folders import field, node, number, tiny_model
 from recollect.models.model_manifest import default_manifest
-from recollect.models.quantised_table import MIN_ROWS, read_rows_first
+from recollect.models.quantised_table import MIN_ROWS, move_lookup_before_dequantisation
 
 ROWS, COLUMNS = MIN_ROWS, 3
 
@@ -70,13 +70,13 @@ def run(model: bytes, **inputs: Any) -> bytes:
 
 def test_a_table_that_is_looked_up_gives_the_same_bytes() -> None:
     model = table_model()
-    rewritten = read_rows_first(model)
+    rewritten = move_lookup_before_dequantisation(model)
     ids = np.array([[0, ROWS - 1, 77], [1, 1, 4_000]], dtype=np.int64)
 
     assert rewritten is not None
     assert run(rewritten, ids=ids) == run(model, ids=ids)
     assert run(rewritten, ids=ids) == (WEIGHTS.astype(np.float32) * SCALE)[ids].tobytes()
-    assert read_rows_first(rewritten) is None
+    assert move_lookup_before_dequantisation(rewritten) is None
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_a_table_that_is_looked_up_gives_the_same_bytes() -> None:
     ids=range(9),
 )
 def test_any_other_model_stays_as_it_is(model: bytes) -> None:
-    assert read_rows_first(model) is None
+    assert move_lookup_before_dequantisation(model) is None
 
 
 def test_the_default_model_gives_the_same_bytes() -> None:
     model = Path(default_manifest().model).read_bytes()
-    rewritten = read_rows_first(model)
+    rewritten = move_lookup_before_dequantisation(model)
     ids = np.random.default_rng(1).integers(0, 30_522, (4, 40))
     mask = np.ones_like(ids)
     mask[1:, 25:] = 0

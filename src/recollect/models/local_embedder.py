@@ -21,7 +21,7 @@ from typing import Any
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
-from recollect.models.quantised_table import read_rows_first
+from recollect.models.quantised_table import move_lookup_before_dequantisation
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
 
 MAX_BATCH = 32
@@ -224,7 +224,9 @@ def _rewritten_model(path: Path) -> bytes | None:
         if not 0 < size <= MAX_REWRITTEN_BYTES:
             return None
         # Mapped, because only its structure is read, a small part of the file.
-        return read_rows_first(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+        return move_lookup_before_dequantisation(
+            memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        )
 
 
 def _release_memory() -> None:

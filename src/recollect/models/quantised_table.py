@@ -52,19 +52,19 @@ class _Node:
 
     def encoded(self) -> bytes:
         """Return the node as a field of a graph."""
-        parts = [_encoded(_INPUT, name.encode()) for name in self.inputs]
-        parts += [_encoded(_OUTPUT, name.encode()) for name in self.outputs]
-        parts.append(_encoded(_OPERATION, self.operation.encode()))
-        parts += [_encoded(_ATTRIBUTE, bytes(attribute)) for attribute in self.attributes]
-        return _encoded(_NODE, b"".join(parts))
+        parts = [_encode_field(_INPUT, name.encode()) for name in self.inputs]
+        parts += [_encode_field(_OUTPUT, name.encode()) for name in self.outputs]
+        parts.append(_encode_field(_OPERATION, self.operation.encode()))
+        parts += [_encode_field(_ATTRIBUTE, bytes(attribute)) for attribute in self.attributes]
+        return _encode_field(_NODE, b"".join(parts))
 
 
-def read_rows_first(model: bytes | memoryview) -> bytes | None:
+def move_lookup_before_dequantisation(model: bytes | memoryview) -> bytes | None:
     """Return *model* so that it looks up rows first; None if it has no table of that kind."""
     try:
         fields = list(_fields(memoryview(model)))
         [graph] = [item for item in fields if item.number == _GRAPH]
-        parts = _rewritten(list(_fields(graph.value)))
+        parts = _rewrite_graph(list(_fields(graph.value)))
     except (_OtherModel, ValueError):
         return None
     if parts is None:
@@ -74,7 +74,7 @@ def read_rows_first(model: bytes | memoryview) -> bytes | None:
     return b"".join([*others, _head(_GRAPH, size), *parts])
 
 
-def _rewritten(graph: list[_Field]) -> list[bytes | memoryview] | None:
+def _rewrite_graph(graph: list[_Field]) -> list[bytes | memoryview] | None:
     """Return the fields of a graph with its lookup rewritten, None if it has none."""
     nodes = {index: _node(item.value) for index, item in enumerate(graph) if item.number == _NODE}
     places = _find_lookup(nodes, _shapes(graph), _result_names(graph))
@@ -213,16 +213,16 @@ def _varint(message: memoryview, position: int) -> tuple[int, int]:
     raise _OtherModel("not a number")
 
 
-def _encoded(number: int, value: bytes) -> bytes:
+def _encode_field(number: int, value: bytes) -> bytes:
     return _head(number, len(value)) + value
 
 
 def _head(number: int, size: int) -> bytes:
     """Return the key and the length of a field."""
-    return _encoded_varint(number << 3 | _LENGTH_DELIMITED) + _encoded_varint(size)
+    return _encode_varint(number << 3 | _LENGTH_DELIMITED) + _encode_varint(size)
 
 
-def _encoded_varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)

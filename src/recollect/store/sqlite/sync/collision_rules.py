@@ -38,13 +38,13 @@ class CollisionRules:
         """Return rows that fit beside the others; None if another record has their place."""
         row = rows[kind][0]
         if kind == "memories" and row["key"] and row["status"] == "active":
-            return {**rows, kind: [self._without_rival(row)]}
+            return {**rows, kind: [self._mark_older_value(row)]}
         if kind == "messages":
             return {kind: [self._at_free_position(row, origin)]}
         if kind == "agent_blocks":
-            return rows if self._takes_label(row) else None
+            return rows if self._keep_block_with_smaller_id(row) else None
         if kind == "agent_skills":
-            return rows if self._is_latest_skill(rows) else None
+            return rows if self._keep_latest_skill(rows) else None
         return rows
 
     def link_rivals(self) -> None:
@@ -82,7 +82,7 @@ class CollisionRules:
         if kind == "agents":
             self._db.execute(_RENAME_ALIKE.format("conversations", "key", "agent_id"), ids)
             self._detach_alike(record_id, main_id)
-            self._unload_alike(record_id, main_id)
+            self._unload_older_skills(record_id, main_id)
         if kind == "conversations":
             sql = """UPDATE messages SET position = position + 1 +
                             (SELECT max(position) FROM messages
@@ -104,7 +104,7 @@ class CollisionRules:
         self._db.execute(sql, (f"{name} {other_id[-6:]}", other_id))
         return rows
 
-    def _without_rival(self, row: Row) -> Row:
+    def _mark_older_value(self, row: Row) -> Row:
         """Let the newer of two values of a fact be the active one."""
         sql = """SELECT id FROM memories
                   WHERE "key" = :key AND status = 'active' AND id <> :id AND scope = :scope
@@ -158,8 +158,8 @@ class CollisionRules:
         self._db.execute("UPDATE messages SET position = ? WHERE id = ?", (position, other_id))
         return row
 
-    def _takes_label(self, row: Row) -> bool:
-        """Return whether a block keeps its label; the one with the smaller id does."""
+    def _keep_block_with_smaller_id(self, row: Row) -> bool:
+        """Of blocks with one label keep that with the smaller id; return whether it is this one."""
         sql = """SELECT block_id FROM agent_blocks
                   WHERE agent_id = ? AND label = ? AND block_id <> ?"""
         values = (row["agent_id"], row["label"], row["block_id"])
@@ -170,8 +170,8 @@ class CollisionRules:
             return True
         return False
 
-    def _is_latest_skill(self, rows: Rows) -> bool:
-        """Return whether an agent keeps a skill; of several with one name the latest stays."""
+    def _keep_latest_skill(self, rows: Rows) -> bool:
+        """Of skills with one name keep the one loaded last; return whether it is this one."""
         row, skill = rows["agent_skills"][0], rows["skills"][0]
         sql = """SELECT a.loaded_at, a.skill_id
                    FROM agent_skills a JOIN skills s ON s.id = a.skill_id
@@ -184,7 +184,7 @@ class CollisionRules:
             self._rows.delete("agent_skills", f"{row['agent_id']} {skill_id}")
         return True
 
-    def _unload_alike(self, agent_id: str, main_id: str) -> None:
+    def _unload_older_skills(self, agent_id: str, main_id: str) -> None:
         """Of two skills with one name, let the one that was loaded last stay loaded."""
         sql = """SELECT o.agent_id, o.skill_id FROM agent_skills o
                    JOIN skills os ON os.id = o.skill_id
