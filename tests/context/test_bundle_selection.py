@@ -262,3 +262,15 @@ def test_the_topics_of_conversations_are_told_only_if_they_are_asked_for(
     assert told("")
     assert told("what did we talk about in our last session?")
     assert not told("which lamp flickers?")
+
+
+def test_a_request_that_names_a_time_is_told_what_is_of_that_time_and_nothing_else() -> None:
+    monday, tuesday = hit("We use Stripe.", day=2), hit("The cache is Redis.", day=3)
+    unlikely = replace(monday, parts=replace(monday.parts, relevance=0.0))
+    start = monday.memory.observed_at.replace(hour=0)
+    aim = RequestAim(about_past=True, time_range=(start, start + timedelta(days=1)))
+
+    selected = select_hits([unlikely, tuesday], aim)
+
+    assert selected.hits == (unlikely,)
+    assert [item.reason for item in selected.left_out] == ["not of the time that the request names"]

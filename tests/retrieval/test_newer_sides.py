@@ -8,7 +8,7 @@ from recollect import LocalRecollect
 from recollect.domain.scope import Owner, Scope
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.retrieval.prefer_newer import with_newer_sides
-from recollect.store.search_index import Candidate, IndexedRecord
+from recollect.store.search_index import Candidate, IndexedRecord, VectorMatch, WordMatch
 from recollect.text.change_cues import announces_change
 from support import START, FakeClock
 from tables import each_row
@@ -26,12 +26,26 @@ def test_a_linked_statement_that_is_newer_is_shown_with_the_older_one() -> None:
     ranked = [RankedCandidate(other, 0.5), RankedCandidate(title, 0.4)]
     links = {"title": ("bora", "first", "gone"), "tea": ()}
 
-    complete = with_newer_sides(ranked, links, [title, renamed, oldest, other])
+    everything = [title, renamed, oldest, other]
+
+    complete = with_newer_sides(ranked, links, everything, usual_similarity=0.2)
 
     assert [memory.id for memory in complete] == ["tea", "title", "bora"]
     assert complete[2].replaces_id == "title"
     again = [*ranked, RankedCandidate(renamed, 0.1)]
-    assert with_newer_sides(again, links, [title, renamed]) == again
+    assert with_newer_sides(again, links, [title, renamed], usual_similarity=0.2) == again
+
+
+def test_a_linked_statement_with_nothing_of_the_query_is_not_shown() -> None:
+    demo, invoices = candidate("demo", 2), candidate("invoices", 9)
+    demo.vector_match, invoices.vector_match = VectorMatch(0.5, 1), VectorMatch(0.02, 1)
+    ranked = [RankedCandidate(demo, 0.5)]
+    links = {"demo": ("invoices",)}
+
+    assert with_newer_sides(ranked, links, [demo, invoices], usual_similarity=0.2) == ranked
+    invoices.word_match = WordMatch(1.0, ("opera",), 1.0)
+    both = with_newer_sides(ranked, links, [demo, invoices], usual_similarity=0.2)
+    assert [memory.id for memory in both] == ["demo", "invoices"]
 
 
 def test_a_search_returns_the_newer_side_of_a_conflict_first(

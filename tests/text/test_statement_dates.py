@@ -65,6 +65,8 @@ def test_a_past_event_was_when_its_own_clause_says(text: str, day: str) -> None:
     "text",
     [
         "we use cents, never floats, because we had a rounding incident in March",
+        "from now on we deploy on Mondays, the Friday deploy in August went wrong",
+        "we decided: money is stored as integer cents, Lene had a rounding bug in March",
         "money is stored in cents because of a rounding incident in March",
         "after the outage in July we always deploy in pairs",
         "nobody deploys on Fridays since the site was down last week",

@@ -19,7 +19,7 @@ returned with its reason, for the log. Pure.
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 
 from recollect.domain.context_bundle import DroppedItem
@@ -61,7 +61,12 @@ class RequestAim:
     is_own_affair: bool = False  # a question about the speaker or the speaker's work
     project_id: str = ""  # of the work at hand
     about_past: bool = False
+    time_range: tuple[datetime, datetime] | None = None  # that it names; the end is outside
     speaker: str = ""  # "user" or "assistant", whose messages it asks for
+
+    def is_in_time(self, at: datetime) -> bool:
+        """Return whether *at* is in the time range that the request names."""
+        return self.time_range is not None and self.time_range[0] <= at < self.time_range[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +90,8 @@ class SelectedMessages:
 def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
     """Return which of *hits*, best first, are told for a request."""
     best = max((hit.parts.relevance for hit in hits if not hit.is_weak), default=0.0)
-    most = TASK_FACTS if aim.is_instruction else MAX_FACTS
+    in_time = {hit.memory.id for hit in hits if aim.is_in_time(hit.memory.observed_at)}
+    most = TASK_FACTS if aim.is_instruction or in_time else MAX_FACTS
     selected: list[Hit] = []
     repeated_on: dict[str, tuple[date, ...]] = {}
     left_out: list[DroppedItem] = []
@@ -94,9 +100,11 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
         same = next((other for other in selected if _say_the_same(other, hit)), None)
         if memory.status is Status.STATED and not aim.about_past:
             reason = "unreviewed statement; included only if the request asks about the past"
+        elif in_time and memory.id not in in_time:
+            reason = "not of the time that the request names"
         elif hit.is_weak and not _is_told_although_weak(hit, aim, selected):
             reason = "weak match"
-        elif hit.parts.relevance < MIN_SHARE * best and not hit.is_weak:
+        elif hit.parts.relevance < MIN_SHARE * best and not hit.is_weak and not in_time:
             reason = f"below {MIN_SHARE:.0%} of the best"
         elif _lacks_words(hit, aim):
             reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"

@@ -46,14 +46,25 @@ def with_newer_sides(
     ranked: Sequence[RankedCandidate],
     links: Mapping[str, Sequence[str]],
     candidates: Sequence[Candidate],
+    *,
+    usual_similarity: float,
 ) -> list[RankedCandidate]:
     """
     Return *ranked*, each followed by the newest of *candidates* that contradicts it and is newer.
 
-    *links* are the ids that contradict each. What is in *ranked* already stays where it is.
+    *links* are the ids that contradict each. What is in *ranked* already stays where it is. What
+    shares no word with the query and is less similar to it than *usual_similarity*, the mean of the
+    store, is left out: the judge that linked it may be wrong.
     """
     linked = {other_id for others in links.values() for other_id in others}
-    by_id = {c.record.id: c for c in candidates if c.record.id in linked}
+    by_id = {
+        c.record.id: c
+        for c in candidates
+        if c.record.id in linked
+        and (
+            c.word_match or c.vector_match is None or c.vector_match.similarity >= usual_similarity
+        )
+    }
     ranked_ids = {memory.id for memory in ranked}
     complete: list[RankedCandidate] = []
     for memory in ranked:

@@ -45,6 +45,7 @@ SLACK = 0.25  # subtracted for all candidates once one has passed
 # context/bundle_selection.py says which of them are put into a prompt (log, 2026-11-18).
 WEAK_DISCOUNT = 0.15
 MIN_WEAK_SCORE = 0.17  # of a weak match, however small the store: in no store more was refused
+MAX_WEAK_MATCHES = 5  # of a search that has nothing better
 WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself

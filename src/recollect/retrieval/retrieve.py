@@ -86,7 +86,8 @@ def load_best(
         return [], {}, {}
     conflicts = tables.links.conflicts([memory.id for memory in best])
     if conflicts and not asks_for_earlier(query.text):
-        best = with_newer_sides(best, conflicts, ranked.candidates)
+        usual = ranked.threshold.similarity_stats.mean
+        best = with_newer_sides(best, conflicts, ranked.candidates, usual_similarity=usual)
     ids = [memory.id for memory in best]
     memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
     contents = {memory.id: memory.content for memory in memories.values()}

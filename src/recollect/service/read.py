@@ -29,6 +29,7 @@ from recollect.domain.retrieval import (
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
+from recollect.retrieval import ranking_constants as constants
 from recollect.service import validate
 from recollect.service.place_lookup import RequestPlace, find_viewer, place_of
 from recollect.service.services import Services
@@ -190,7 +191,10 @@ def search_memories(
         resolved = resolve_query(services, snapshot.tables, query)
         if query.query.strip():
             result = retrieve(snapshot.tables, resolved, snapshot.vector)
-            hits, notes = result.hits[offset:], _log_notes(snapshot, result)
+            hits = result.hits
+            if not query.below_threshold and all(hit.is_weak for hit in hits):
+                hits = hits[: constants.MAX_WEAK_MATCHES]
+            hits, notes = hits[offset:], _log_notes(snapshot, result)
             if if_nothing is not None and not result.hits:
                 from recollect.retrieval.why_not import describe_closest  # as above
 

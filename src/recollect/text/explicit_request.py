@@ -77,8 +77,13 @@ def asks_to_remember(text: str) -> bool:
     return bool(_ASKS_IN_OTHER_LANGUAGES.search(text)) and not _OPEN_END.search(text)
 
 
+def is_standing_order(text: str) -> bool:
+    """Return whether the normalised sentence *text* says what holds from now on, or always."""
+    return bool(_STANDING_ORDER.search(text))
+
+
 def is_explicit_request(text: str) -> bool:
     """Return whether the normalised sentence *text* asks to remember it, or to do it always."""
-    if asks_to_remember(text) or _STANDING_ORDER.search(text):
+    if asks_to_remember(text) or is_standing_order(text):
         return True
     return bool(_STANDING_IN_OTHER_LANGUAGES.search(text)) and not _OPEN_END.search(text)

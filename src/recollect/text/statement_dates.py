@@ -18,6 +18,7 @@ from recollect.text.date_parser import (
     DateExpression,
     find_dates,
 )
+from recollect.text.explicit_request import is_standing_order
 from recollect.text.lazy_pattern import LazyPattern
 
 _MOMENT = timedelta(microseconds=1)
@@ -94,14 +95,17 @@ def observed_at(text: str, *, said_at: datetime) -> datetime:
 
     Only relative dates are used. An absolute year is part of the content: of two statements that
     name different years, the one that was said later is still the newer one. A date in a reason
-    does not count.
+    does not count, nor does one behind what holds now: "no floats are used, Lene had a bug in May".
     """
-    if not is_past_event(text):
+    if not is_past_event(text) or is_standing_order(text.lower()):
         return said_at
     past = (
         date
         for date in dates_in_statement(text, said_at=said_at)
-        if date.end <= said_at and not date.is_absolute and not _is_in_reason(text, date)
+        if date.end <= said_at
+        and not date.is_absolute
+        and not _is_in_reason(text, date)
+        and not _is_behind_present_clause(text, date)
     )
     first = next(past, None)
     return first.start if first else said_at
@@ -149,6 +153,14 @@ def _is_in_reason(text: str, date: DateExpression) -> bool:
         return False
     # "We moved after the fire in May" is an event, "after the fire in May we lock up" a rule.
     return not is_past_event(text[: date.text_start]) and not is_past_event(text[date.text_end :])
+
+
+def _is_behind_present_clause(text: str, date: DateExpression) -> bool:
+    """Return whether a clause before that of *date* tells what holds now."""
+    start, _ = _clause_of(text, date)
+    ends = [match.end() for match in _CLAUSE_END.finditer(text) if match.end() <= start]
+    clauses = (text[a:b] for a, b in zip([0, *ends], ends, strict=False))
+    return any(_PRESENT_OR_FUTURE.search(c) and not is_past_event(c) for c in clauses)
 
 
 def _clause_of(text: str, date: DateExpression) -> tuple[int, int]:
