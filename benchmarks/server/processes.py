@@ -11,8 +11,6 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-import psutil
-
 from benchmarks.tasks import ROOT
 
 HOST = "127.0.0.1"
@@ -28,10 +26,14 @@ class RunningServer:
 
     def resident_mb(self) -> float:
         """Return the memory it holds."""
+        import psutil  # of the extra `bench`: the tests use this file without it
+
         return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
 
     def cpu_s(self) -> float:
         """Return the time it has computed so far."""
+        import psutil
+
         used = psutil.Process(self.process.pid).cpu_times()
         return float(used.user + used.system)
 
