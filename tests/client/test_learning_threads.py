@@ -19,6 +19,21 @@ from vendor_server import VendorServer
 pytestmark = pytest.mark.vendor
 
 
+class TracedMethod:
+    """A method as tracing packages replace it: a descriptor that must be bound to its object."""
+
+    def __init__(self, method: Any, owner: Any = None) -> None:
+        self.method, self.owner = method, owner
+        self.__name__, self.__qualname__ = method.__name__, method.__qualname__
+
+    def __get__(self, owner: Any, _class: type | None = None) -> "TracedMethod":
+        return TracedMethod(self.method, owner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.owner.is_traced = True
+        return self.method(self.owner, *args, **kwargs)
+
+
 def run(*targets: Any) -> None:
     threads = [threading.Thread(target=one) for one in targets]
     for thread in threads:
@@ -69,6 +84,27 @@ def test_a_thread_started_twice_fails_as_ever_and_nothing_of_ours_stays_on_it(
             thread.start()
 
     assert "run" not in vars(thread)
+
+
+def test_methods_that_another_package_traces_work_as_before(
+    vendor: VendorServer, two_agents: LocalRecollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner, name in ((threading.Thread, "start"), (ThreadPoolExecutor, "submit")):
+        monkeypatch.setattr(owner, name, TracedMethod(owner.__dict__[name]))
+
+    with (
+        openai_client(vendor) as client,
+        ThreadPoolExecutor(1) as pool,
+        learning(agent="anna", memory=two_agents),
+    ):
+        thread = threading.Thread(target=ask_chat, args=(client, "thread"))
+        thread.start()
+        thread.join()
+        pool.submit(ask_chat, client, "pool").result()
+
+    assert user_texts(two_agents, "anna") == ["thread", "pool"]
+    assert vars(thread)["is_traced"]
+    assert vars(pool)["is_traced"]
 
 
 def test_map_of_a_pool_that_survives_the_block_is_heard_only_inside(

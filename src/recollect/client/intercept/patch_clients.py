@@ -12,6 +12,7 @@ restored.
 Errors of our own code are suppressed: the call is then sent without changes.
 """
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -19,7 +20,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -138,9 +139,26 @@ def _patch_while_open(owner: type, name: str, wrap: Callable[[Method], Method]) 
 
 def _patch(owner: type, name: str, wrap: Callable[[Method], Method]) -> None:
     original = owner.__dict__[name]
-    replacement = wrap(original)
+    replacement = wrap(_as_function(original))
     _patches.append((owner, name, original, replacement))
     setattr(owner, name, replacement)
+
+
+def _as_function(method: Method) -> Method:
+    """
+    Return *method* as a function that is called with the object.
+
+    Packages that trace programs (OpenTelemetry, New Relic) may have put a descriptor in its place,
+    which knows the object only if it is bound to it.
+    """
+    if isinstance(method, FunctionType):
+        return method
+
+    @functools.wraps(method)
+    def call_bound(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method.__get__(self, type(self))(*args, **kwargs)
+
+    return call_bound
 
 
 def _wrap_send(http: ModuleType) -> Callable[[Method], Method]:
