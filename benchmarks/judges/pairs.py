@@ -1,24 +1,30 @@
 """
-Train the judge of pairs and measure it on domains that it has not seen.
+Train the judge of pairs and measure it on people and domains that it has not seen.
 
-A pair is about one thing if it was labelled as anything but unrelated; statements of strangers that
-are near in meaning are not. Whether one changes the other is learned from the labelled pairs alone.
-Each pair is seen with and without the similarity of its embeddings, because a store may have none.
+Every later statement is judged against its neighbours, as consolidation offers them (see
+labelled_changes.py), with and without the similarity of embeddings, because a store may have none.
 """
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import vstack
 
-from benchmarks.judges.durability import area
-from benchmarks.judges.labelled_pairs import PAIRS, STRANGER, LabelledPair, labelled_pairs
+from benchmarks.judges.labelled_changes import (
+    PAIRS,
+    LaterStatement,
+    later_statements,
+    paired_people,
+    people,
+    thinned,
+)
 from benchmarks.judges.labelled_sentences import data_version
 from benchmarks.judges.logistic_training import (
     FOLDS,
     Array,
-    Head,
     calibration,
     head,
     matrix,
@@ -26,90 +32,136 @@ from benchmarks.judges.logistic_training import (
     write_heads,
 )
 from recollect.engine.judges.pair_features import BUCKET_BITS, PairFeatures
-from recollect.engine.judges.pairs import CHANGE, SAME_TOPIC, WEIGHTS
+from recollect.engine.judges.pairs import CHANGE, WEIGHTS, features_of_pairs
 from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_manifest import default_manifest
 
 BUCKETS = 1 << BUCKET_BITS
-STRENGTH = 5.0
-CHANGES = ("update", "correction")
+STRENGTH = 1.0  # inverse of the regularisation
+DENSE_SCALE = 0.3  # of a standard deviation, so that dense features are regularised like words
 ABOUT = "judge of pairs: python -m benchmarks.judges FOLDER --train"
 
 
-class PairModel:
-    """One output: its labels, and its features with and without embeddings."""
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of some later statements: features, labels, and the statement of each."""
 
-    def __init__(self, pairs: Sequence[LabelledPair], labels: Array, *, hashed: bool) -> None:
-        self.labels = labels.astype(int)
-        self.folds = np.array([int(pair.fold_key, 16) % FOLDS for pair in pairs])
-        self.buckets = BUCKETS if hashed else 0
-        self.with_similarity = self._matrix([pair.with_similarity for pair in pairs])
-        self.without_similarity = self._matrix([pair.without_similarity for pair in pairs])
+    features: Sequence[PairFeatures]
+    labels: Array
+    statements: Array  # the number of the later statement
+    folds: Array
+    is_person: Array  # of `people/`, not of a labelled pair
+    is_thinned: Array  # of a neighbourhood with few of its neighbours; for training only
 
-    def _matrix(self, features: Sequence[PairFeatures]) -> Array:
-        dense = np.array([pair.dense for pair in features])
-        groups = [pair.words if self.buckets else () for pair in features]
-        return matrix(groups, dense, self.buckets)
+    @classmethod
+    def of(cls, statements: Sequence[LaterStatement], person_names: frozenset[str]) -> "Pairs":
+        features: list[PairFeatures] = []
+        labels: list[bool] = []
+        numbers, folds, is_person, is_thinned = [], [], [], []
+        few = [thinned(statement) for statement in statements]
+        for number, statement in enumerate([*statements, *few]):
+            fold = int(hashlib.sha256(statement.group.encode()).hexdigest(), 16) % FOLDS
+            features += features_of_pairs(statement.text, statement.earlier)
+            labels += statement.is_changed
+            numbers += [number] * len(statement.earlier)
+            folds += [fold] * len(statement.earlier)
+            is_person += [statement.group in person_names] * len(statement.earlier)
+            is_thinned += [number >= len(statements)] * len(statement.earlier)
+        arrays = (np.array(values) for values in (labels, numbers, folds, is_person, is_thinned))
+        labelled, of_statement, fold_of, person, is_few = arrays
+        return cls(features, labelled.astype(int), of_statement, fold_of, person, is_few)
 
-    def fit(self, mask: Array) -> Array:
-        both = vstack([self.with_similarity[mask], self.without_similarity[mask]]).tocsr()
-        labels = np.concatenate([self.labels[mask], self.labels[mask]])
-        return train(both, labels, STRENGTH)
+    def dense(self) -> Array:
+        return np.array([pair.dense for pair in self.features])
 
-    def held_out_scores(self, features: Array) -> Array:
-        scores = np.zeros(len(self.labels))
+    def matrix(self, mean: Array, deviation: Array) -> Array:
+        dense = (self.dense() - mean) / deviation * DENSE_SCALE
+        return matrix([pair.words for pair in self.features], dense, BUCKETS)
+
+
+class ChangeModel:
+    """The one output of the judge, on pairs with and without embeddings."""
+
+    def __init__(self, with_similarity: Pairs, without_similarity: Pairs) -> None:
+        self.both = (with_similarity, without_similarity)
+        dense = np.concatenate([pairs.dense() for pairs in self.both])
+        self._mean, self._deviation = dense.mean(axis=0), np.maximum(dense.std(axis=0), 1e-6)
+        self._matrices = [pairs.matrix(self._mean, self._deviation) for pairs in self.both]
+
+    def fit(self, masks: Sequence[Array]) -> Array:
+        parts = [features[mask] for features, mask in zip(self._matrices, masks, strict=True)]
+        labels = [pairs.labels[mask] for pairs, mask in zip(self.both, masks, strict=True)]
+        return train(vstack(parts).tocsr(), np.concatenate(labels), STRENGTH)
+
+    def held_out_scores(self) -> tuple[Array, Array]:
+        scores = [np.zeros(len(pairs.labels)) for pairs in self.both]
         for fold in range(FOLDS):
-            held_out = self.folds == fold
-            scores[held_out] = self.fit(~held_out).decision_function(features[held_out])
-        return scores
+            model = self.fit([pairs.folds != fold for pairs in self.both])
+            for pairs, features, mine in zip(self.both, self._matrices, scores, strict=True):
+                held_out = pairs.folds == fold
+                mine[held_out] = model.decision_function(features[held_out])
+        return scores[0], scores[1]
 
-    def head(self, name: str) -> Head:
-        slope, offset = calibration(self.held_out_scores(self.with_similarity), self.labels)
-        model = self.fit(np.ones(len(self.labels), dtype=bool))
-        return head(name, model.coef_[0], model.intercept_[0], self.buckets, slope, offset)
-
-
-def read_pairs(folder: Path) -> list[LabelledPair]:
-    return labelled_pairs(folder, LocalEmbedder(default_manifest()))
-
-
-def change_model(pairs: Sequence[LabelledPair]) -> PairModel:
-    own = [pair for pair in pairs if pair.relation != STRANGER]
-    return PairModel(own, np.array([pair.relation in CHANGES for pair in own]), hashed=True)
+    def head(self) -> tuple[dict[str, object], bytes]:
+        slope, offset = calibration(self.held_out_scores()[0], self.both[0].labels)
+        model = self.fit([np.ones(len(pairs.labels), dtype=bool) for pairs in self.both])
+        # The judge sees features as they are: the standardisation becomes part of the weights.
+        weights = model.coef_[0].copy()
+        weights[BUCKETS:] *= DENSE_SCALE / self._deviation
+        bias = model.intercept_[0] - float(weights[BUCKETS:] @ self._mean)
+        return head(CHANGE, weights, bias, BUCKETS, slope, offset)
 
 
-def topic_model(pairs: Sequence[LabelledPair]) -> PairModel:
-    labels = np.array([pair.relation not in (STRANGER, "unrelated") for pair in pairs])
-    return PairModel(pairs, labels, hashed=False)
+def read_changes(folder: Path) -> ChangeModel:
+    embedder = LocalEmbedder(default_manifest())
+    groups = [*people(), *paired_people(folder)]
+    names = frozenset(name for name, _ in people())
+    read = (
+        Pairs.of([s for group in groups for s in later_statements(*group, reader)], names)
+        for reader in (embedder, None)
+    )
+    with_similarity, without_similarity = read
+    return ChangeModel(with_similarity, without_similarity)
 
 
-def recall_at_precision(labels: Array, scores: Array, precision: float) -> float:
+def nearest_only(pairs: Pairs, scores: Array) -> Array:
+    """Return whether a pair is the likeliest of its later statement: only that one is linked."""
+    best: dict[int, int] = {}
+    for row in np.argsort(-scores, kind="stable"):
+        best.setdefault(int(pairs.statements[row]), int(row))
+    chosen = np.zeros(len(scores), dtype=bool)
+    chosen[list(best.values())] = True
+    return chosen
+
+
+def recall_at_precision(labels: Array, scores: Array, precision: float, total: int) -> float:
     order = np.argsort(-scores)
     right = np.cumsum(labels[order])
     within = right[right / np.arange(1, len(labels) + 1) >= precision]
-    return float(within.max() / labels.sum()) if len(within) else 0.0
+    return float(within.max() / total) if len(within) else 0.0
 
 
 def measure_pairs(folder: Path) -> None:
-    """Print how well updates and corrections are told from other pairs."""
-    pairs = read_pairs(folder)
-    change, topic = change_model(pairs), topic_model(pairs)
-    print("| pairs | area | found at 80 % precision | at 90 % |")
-    print("|---|---|---|---|")
-    for name, features in (
-        ("updates and corrections", change.with_similarity),
-        ("the same without embeddings", change.without_similarity),
-    ):
-        scores = change.held_out_scores(features)
-        recalls = [f"{recall_at_precision(change.labels, scores, at):.0%}" for at in (0.8, 0.9)]
-        print(f"| {name} | {area(change.labels, scores):.3f} | {' | '.join(recalls)} |")
-    scores = topic.held_out_scores(topic.with_similarity)
-    recalls = [f"{recall_at_precision(topic.labels, scores, at):.0%}" for at in (0.8, 0.9)]
-    print(f"| about one thing | {area(topic.labels, scores):.3f} | {' | '.join(recalls)} |")
+    """Print how many of the changes are found, at which share of right ones among the links."""
+    model = read_changes(folder)
+    print("| statements | changes | found at 60 % right | at 70 % | at 80 % | at 90 % |")
+    print("|---|---|---|---|---|---|")
+    names = ("with embeddings", "without embeddings")
+    for pairs, scores, name in zip(model.both, model.held_out_scores(), names, strict=True):
+        whole = ~pairs.is_thinned
+        for part, of_part in (("people", pairs.is_person), ("labelled pairs", ~pairs.is_person)):
+            mine = whole & of_part
+            total = int(pairs.labels[mine].sum())
+            offered = mine & nearest_only(pairs, scores)
+            recalls = [
+                f"{recall_at_precision(pairs.labels[offered], scores[offered], at, total):.0%}"
+                for at in (0.6, 0.7, 0.8, 0.9)
+            ]
+            print(f"| {part}, {name} | {total} | {' | '.join(recalls)} |")
 
 
 def train_pairs(folder: Path) -> None:
     """Train on all pairs and write the weights; calibrate on held-out folds."""
-    pairs = read_pairs(folder)
-    heads = [change_model(pairs).head(CHANGE), topic_model(pairs).head(SAME_TOPIC)]
-    write_heads(WEIGHTS, heads, {"made by": ABOUT, "data": data_version(folder, (PAIRS,))})
+    model = read_changes(folder)
+    about = {"made by": ABOUT, "data": data_version(folder, (PAIRS,))}
+    write_heads(WEIGHTS, [model.head()], about)

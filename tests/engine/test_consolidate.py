@@ -195,7 +195,7 @@ def test_a_contradiction_says_why() -> None:
 
 @each_row(
     "said, lead_in",
-    [("it's at ten now", "the standup moved,"), ("It now opens at ten.", "About the standup:")],
+    [("it takes an hour now", "the standup grew,"), ("It now opens at ten.", "About the standup:")],
 )
 def test_the_words_said_just_before_tell_what_a_later_statement_changes(
     said: str, lead_in: str

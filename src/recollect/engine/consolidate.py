@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from recollect.domain.memory import Memory, Status
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
-from recollect.engine.judges.pairs import MIN_CHANGE, change_probability
+from recollect.engine.judges.neighbourhood_features import EarlierStatement
+from recollect.engine.judges.pairs import MIN_CHANGE, change_probabilities
 from recollect.lazy_dataclass import dataclass
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
@@ -190,11 +191,11 @@ def _find_conflict(
         if why:
             weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
             conflicts.append((is_certain, weight, near.memory, why))
-        elif (probability := _change_probability(candidate, near, read_lead_in)) >= MIN_CHANGE:
-            # Less than the likeness of any other conflict, so those come first.
-            conflicts.append((False, probability, near.memory, JUDGED_CHANGE))
     if not conflicts:
-        return None
+        changed = _likeliest_change(candidate, current, read_lead_in)
+        if changed is None:
+            return None
+        return Contradicts(changed, JUDGED_CHANGE, is_correction=False, is_certain=False)
     # Parsed before inferred, another value before a negation, the most similar first.
     conflicts.sort(key=lambda item: (-item[0], item[3] == NEGATED, -item[1], item[2].id))
     is_certain, _, best, why = conflicts[0]
@@ -226,30 +227,57 @@ def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tu
     return "", False
 
 
-def _change_probability(
-    candidate: Memory, near: NearMemory, read_lead_in: Callable[[], str]
-) -> float:
-    """Return how likely the user's later statement changes what *near* says; 0 if not compared."""
-    earlier, later = near.memory.content, candidate.content
+def _likeliest_change(
+    candidate: Memory, current: Sequence[NearMemory], read_lead_in: Callable[[], str]
+) -> Memory | None:
+    """Return the memory that the user's later statement changes, as far as the judge can tell."""
+    if _is_by_others(candidate) or _STATE_OF_THE_MOMENT.search(candidate.content):
+        return None
+    earlier = [near for near in current if _is_comparable(candidate, near)]
+    if not any(_may_have_changed(candidate, near) for near in earlier):
+        return None
+    statements = [
+        EarlierStatement(near.memory.content, near.similarity, near.is_same_place)
+        for near in earlier
+    ]
+    likeliest = _likeliest_of(candidate, candidate.content, earlier, statements)
+    if likeliest is None and (words_before := read_lead_in()):
+        return _likeliest_of(candidate, f"{words_before} {candidate.content}", earlier, statements)
+    return likeliest
+
+
+def _likeliest_of(
+    candidate: Memory,
+    text: str,
+    earlier: Sequence[NearMemory],
+    statements: Sequence[EarlierStatement],
+) -> Memory | None:
+    """Return what *text*, which the candidate says, changes. Only one of *earlier*, or none."""
+    likely = [
+        (-probability, near.memory.id, near.memory)
+        for near, probability in zip(earlier, change_probabilities(text, statements), strict=True)
+        if probability >= MIN_CHANGE and _may_have_changed(candidate, near)
+    ]
+    return min(likely)[-1] if likely else None
+
+
+def _is_comparable(candidate: Memory, near: NearMemory) -> bool:
+    """Return whether *near* was said before the candidate, in another source, and is short."""
     if near.is_same_source or candidate.observed_at < near.memory.observed_at:
-        return 0.0
-    if _is_by_others(candidate) or max(len(earlier), len(later)) > MAX_CHARS:
-        return 0.0
+        return False
+    return max(len(near.memory.content), len(candidate.content)) <= MAX_CHARS
+
+
+def _may_have_changed(candidate: Memory, near: NearMemory) -> bool:
+    """Return whether the judge may say that the candidate changes *near*."""
+    earlier, later = near.memory.content, candidate.content
     if near.similarity is not None and near.similarity < MIN_SIMILARITY_CHANGE:
-        return 0.0
+        return False
     if _is_attribute_of_another(_parse(later), _parse(earlier)):
-        return 0.0
+        return False
     if min(len(earlier.split()), len(later.split())) < MIN_WORDS_CHANGE:
-        return 0.0
-    if _has_nothing_new(earlier, later) or _is_parallel(candidate, near.memory):
-        return 0.0
-    if _STATE_OF_THE_MOMENT.search(later):
-        return 0.0
-    alone = change_probability(earlier, later, near.similarity)
-    lead_in = read_lead_in() if alone < MIN_CHANGE else ""
-    if not lead_in:
-        return alone
-    return max(alone, change_probability(earlier, f"{lead_in} {later}", near.similarity))
+        return False
+    return not _has_nothing_new(earlier, later) and not _is_parallel(candidate, near.memory)
 
 
 def _has_nothing_new(earlier: str, later: str) -> bool:
