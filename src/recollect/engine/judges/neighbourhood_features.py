@@ -3,8 +3,8 @@ Describe each of several earlier statements by how it compares with the others.
 
 A later statement changes one earlier one, seldom several. Which one that is shows in the
 comparison: it is the most similar, by far or barely, and it shares words that the others do not
-have. A pair alone (pair_features.py) cannot tell that. Training (benchmarks/judges) and the judge use these
-functions, so a change here requires new weights.
+have. A pair alone (pair_features.py) cannot tell that. Training (benchmarks/judges) and the judge
+use these functions, so a change here requires new weights.
 """
 
 import math
