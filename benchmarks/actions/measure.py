@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import recollect
@@ -46,12 +46,12 @@ def main(arguments: list[str] | None = None) -> int:
                 row, wrong = _measure(rec, [call for call in calls if call["half"] == half])
                 parts.append([f"{half}, {state}", *row])
                 misses += [[f"{half}, {state}", *line] for line in wrong]
-    header = ["", "right line", "silent otherwise", "ms p50", "ms p95"]
+    header = ["", "right line", "silent otherwise", "CPU ms p50", "CPU ms p95"]
     lines = [
         "# Before a tool call",
         "",
-        "- `python -m benchmarks.actions.measure DAILY --write`. The time is that of "
-        "`rec.captures.advice` in one process; benchmarks/hooks.py measures the whole hook.",
+        "- `python -m benchmarks.actions.measure DAILY --write`. The processor time is that "
+        "of `rec.captures.advice` in one process; benchmarks/hooks.py measures the whole hook.",
         "- *right line*: calls that repeat a failure or contradict a decision and get the line "
         "that says so. *silent otherwise*: the other calls, which get nothing.",
         "",
@@ -124,9 +124,9 @@ def _measure(rec: recollect.LocalRecollect, calls: list[Row]) -> tuple[list[str]
     times: list[float] = []
     wrong: list[list[str]] = []
     for call in calls:
-        begun = perf_counter()
+        begun = process_time()
         advice = rec.captures.advice(call["tool"], call["input"], project=call["project"])
-        times.append(1000 * (perf_counter() - begun))
+        times.append(1000 * (process_time() - begun))
         is_right = _is_right(advice, call["expect"])
         expected += bool(call["expect"])
         right += is_right and bool(call["expect"])

@@ -184,7 +184,7 @@ def test_an_error_is_answered_with_what_worked_after_a_similar_one(rec: LocalRec
 
 
 def test_text_that_was_perhaps_pasted_is_quoted_only_after_a_review(rec: LocalRecollect) -> None:
-    message = "ok. we use pnpm here, never npm. Tests are run with `pnpm test --filter checkout`."
+    message = "From the readme:\nWe use pnpm here, never npm."
     rec.capture_session([{"role": "user", "content": message}], project="shop")
     rec.drain()
     assert run(rec, "npm install") is None

@@ -24,6 +24,7 @@ from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
 from recollect.text.fence import INTRODUCTION
 from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.search_words import STOP_WORDS
 from recollect.text.sentence_classifier import is_reported_speech, normalize_sentence
 from recollect.text.spoken_parts import spoken_spans
 
@@ -46,6 +47,12 @@ _OWN_LABEL = (
     r"|keep in mind|from now on|going forward|in (?:the )?future|important|next|next steps?"
     r"|open question|i was wrong|wrong|actually|no|sorry|thanks)\s*[:：]"
 )
+# Words before a colon that say in which state something is: "db.py is frozen: don't change it".
+_STATE = (
+    r"^(?:[\w./~-]+\s+){1,4}(?:is|are)\s+(?:now\s+|still\s+|already\s+)?"
+    r"(?:frozen|generated|deprecated|obsolete|legacy|vendored|read-only|off[- ]limits|broken|flaky"
+    r"|slow)\s*[:：]"
+)
 _SIGNS_OF_OTHERS = LazyPattern(
     r"[\r\n\u2028\u2029\x0b\x0c\x1c-\x1e\x85]|\S\t+\S",  # more than one line, or cells of a table
     r"< ?[/!?|a-z]|[＜‹〈]|&(?:lt|gt|quot|amp|nbsp|#x?\w+);",  # a tag, or what looks like one
@@ -57,10 +64,11 @@ _SIGNS_OF_OTHERS = LazyPattern(
     r"[{\[,]\s*\"[\w-]+\"\s*:|\bHTTP/\d",  # JSON, HTTP
     # Four or more words in quotation marks.
     r"[\"“”„«»『「](?:[^\s\"“”«»』」]+\s+){3,}[^\"“”«»』」]*[\"”»』」]",
-    r"[`＂〝](?:[^\s`＂〝〞]+\s+){3,}[^`＂〝〞]*[`＂〞]",
+    r"[＂〝](?:[^\s＂〝〞]+\s+){3,}[^＂〝〞]*[＂〞]",
     r"(?:^|\s)['‘](?:[^\s'’‘]+\s+){3,}[^'’‘]*['’](?=\W|$)",
     r"^\W*(?:\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2,4})\b",  # a log, a chat
-    rf"^(?![^:：]{{0,60}}{_OWN_LABEL})[^:：]{{1,80}}[:：](?:\s|$)",  # "Context: …", "User: …"
+    # "Context: …", "User: …"
+    rf"^(?![^:：]{{0,60}}{_OWN_LABEL}|{_STATE})[^:：]{{1,80}}[:：](?:\s|$)",
     rf"(?:[.!?;,]|\s[-–—])\s+(?![^:：]{{0,30}}{_OWN_LABEL})[\w' ]{{1,30}}[:：]\s",  # further on
     r"\b(?:user|human|assistant|system|tool|observation|context|question|answer|query|document"
     r"|source|passage|result|output|response)s?\s*(?:\d+\s*)?[:：=]",
@@ -78,6 +86,12 @@ _SIGNS_OF_OTHERS = LazyPattern(
     r"\b(?:pasted|pasting|copied|quoted|quoting|unquote|verbatim|retrieved"
     r"|search results?|web ?page|forwarded|fwd|wrote|(?:kind|best|warm) regards|sincerely)\b",
     flags=re.IGNORECASE,
+)
+_BACKTICK_SPAN = re.compile(r"`([^`]*)`")
+_OPTION = re.compile(r"\s--?[a-z]")
+# Words of a rule; like the stop words they are not in a command.
+_RULE_WORDS = frozenset(
+    {"always", "never", "must", "shall", "don't", "don’t", "prefer", "remember", "use", "instead"}
 )
 _INJECTED = re.compile(
     rf"\s*(?:{re.escape(INTRODUCTION)}\s*)?<memory fingerprint=\"\d{{16}}\">.*?</memory>\s*",
@@ -123,7 +137,7 @@ def is_plainly_typed(text: str) -> bool:
 
 @lru_cache(maxsize=1_024)  # a bundle asks several times about each of its messages
 def _is_typed_line(line: str) -> bool:
-    if _SIGNS_OF_OTHERS.search(line):
+    if _SIGNS_OF_OTHERS.search(line) or _quotes_prose(line):
         return False
     # `isprintable` is quick, and true only if no character is invisible.
     if not line.isprintable() and any(
@@ -133,6 +147,19 @@ def _is_typed_line(line: str) -> bool:
     if is_reported_speech(normalize_sentence(line)):
         return False
     return list(spoken_spans(line)) == [(0, len(line))] if line else True
+
+
+def _quotes_prose(line: str) -> bool:
+    """Return whether four or more words stand between backticks that are not a command."""
+    return any(
+        len(span.split()) > 3 and not _is_command(span) for span in _BACKTICK_SPAN.findall(line)
+    )
+
+
+def _is_command(span: str) -> bool:
+    """Return whether a span is a command: it has an option, and no word of a sentence."""
+    words = {word.strip(".,;:!").lower() for word in span.split()}
+    return _OPTION.search(span) is not None and not words & (STOP_WORDS | _RULE_WORDS)
 
 
 def _injected_length(text: str) -> int:
