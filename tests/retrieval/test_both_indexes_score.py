@@ -47,8 +47,8 @@ def test_explicitly_requested_items_match_as_they_do_among_all(
         )
 
     assert len(everything) == 2 * MANY
-    assert list(result.matches.items())[:5] == list(everything.items())[:5]
-    assert dict(list(result.matches.items())[5:]) == {id_: everything[id_] for id_ in worst}
+    assert list(result.matches.items()) == list(everything.items())[:5]
+    assert result.match_of([*worst, unmatched]) == {id_: everything[id_] for id_ in worst}
 
 
 def test_a_similar_item_gets_its_word_score_though_a_hundred_others_match_more_words(

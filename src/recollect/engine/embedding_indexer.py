@@ -5,14 +5,18 @@ A query is embedded before its transaction, by the model that served last. In th
 statement tells whether that model still serves and whether items are pending (`is_current`);
 another process may change both. If not, `update` reads the roles of the models
 (embedding_migration.py) and embeds a few pending items, so that what was just written is found by
-meaning; a background thread embeds the rest. After a failure the embedder is paused, and search
-uses words only and says why.
+meaning; a background thread embeds the rest. A model in this process embeds the query in another
+thread, while the transaction reads what needs no vector (`begin_query`). After a failure the
+embedder is paused, and search uses words only and says why.
 """
 
 import atexit
 import logging
+import os
 import threading
 from collections.abc import Sequence
+from contextvars import copy_context
+from typing import TYPE_CHECKING
 
 from recollect.domain.maintenance import EmbedderState
 from recollect.engine import embed_pending
@@ -22,11 +26,14 @@ from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.embedder import Embedder
 from recollect.models.embedder_registry import EmbedderRegistry
 from recollect.store.protocol import Store, Tables
-from recollect.store.search_index import QueryVector
+from recollect.store.search_index import PendingQueryVector, QueryVector
 from recollect.store.values import ModelsInUse, PendingFilter
 
 MAX_ITEMS_PER_QUERY = 32  # that a query waits for
 MIGRATION_DELAY_S = 1.0  # so that a program that ends at once does not wait for a migration
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +52,9 @@ class Indexer:
         self._lock = threading.Lock()
         self._pending_lock = threading.Lock()  # held while pending items are embedded
         self._migration_lock = threading.Lock()  # held while a migration batch is embedded
+        self._query_thread: ThreadPoolExecutor | None = None
+        self._query_lock = threading.Lock()  # held while that thread has something to do
+        self._pid = os.getpid()
 
     @property
     def state(self) -> EmbedderState:
@@ -141,6 +151,40 @@ class Indexer:
                 self._last_roles.serving.record_failure(error)
             return None, _describe_failure(str(error))
 
+    def begin_query(self, query: str) -> QueryVector | None:
+        """
+        Begin to embed *query* in another thread, by the model that served last.
+
+        Return None if the caller has to embed it: no model has embedded a query yet, it is behind
+        HTTP, its state is in doubt, the thread is busy, or there is no core for it.
+        """
+        roles = self._last_roles
+        if roles is None or roles.next is not None or roles.note or self._no_embedder_error:
+            return None
+        serving, model_id = roles.serving, roles.serving.model_id_in_store
+        if model_id is None or not serving.has_succeeded or serving.is_paused:
+            return None
+        if (cached := serving.cached_query(query)) is not None:
+            return QueryVector(model_id, cached)
+        is_in_process = getattr(serving.embedder, "is_in_process", False)
+        # The thread does not exist in a process that was forked from this one.
+        if not is_in_process or (os.cpu_count() or 1) < 2 or self._pid != os.getpid():
+            return None
+        if self._stop.is_set() or not self._query_lock.acquire(blocking=False):
+            return None
+        if self._query_thread is None:
+            # Imported here: a program that embeds one query has no use for it.
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="recollect-query")
+        try:
+            future = self._query_thread.submit(copy_context().run, serving.embed_query, query)
+        except RuntimeError:  # it was stopped just now
+            self._query_lock.release()
+            return None
+        future.add_done_callback(lambda _: self._query_lock.release())
+        return PendingQueryVector(model_id, future.result)
+
     def is_current(
         self,
         tables: Tables,
@@ -219,8 +263,10 @@ class Indexer:
             return None
 
     def close(self) -> None:
-        """Stop the thread after its current batch."""
+        """Stop the threads after what they do now."""
         self._stop.set()
+        if self._query_thread is not None:
+            self._query_thread.shutdown()
         if self._thread is not None:
             self._thread.join()
             atexit.unregister(self.close)

@@ -57,12 +57,18 @@ class ResilientEmbedder:
             self.model_id_in_store = tables.embeddings.model_id(name, dimension)
         return self.model_id_in_store
 
+    def cached_query(self, query: str) -> Vectors | None:
+        """Return the vector of *query* if it is cached."""
+        with self._lock:
+            if query not in self._query_cache:
+                return None
+            self._query_cache.move_to_end(query)
+            return self._query_cache[query]
+
     def embed_query(self, query: str) -> Vectors:
         """Return the vector of *query*, from the cache if possible."""
-        with self._lock:
-            if query in self._query_cache:
-                self._query_cache.move_to_end(query)
-                return self._query_cache[query]
+        if (cached := self.cached_query(query)) is not None:
+            return cached
         with self.pausing_on_failure():
             dimension = self.embedder.dimension
             vector = call_embedder(self.embedder.embed_query, query, dimension=dimension)

@@ -20,7 +20,11 @@ else:
 
 
 class Embedder(Protocol):
-    """Turns text into vectors. Raises `EmbedderUnavailable` when it cannot now."""
+    """
+    Turns text into vectors. Raises `EmbedderUnavailable` when it cannot now.
+
+    One with `is_in_process = True` takes milliseconds for a query: the store is read meanwhile.
+    """
 
     @property
     def name(self) -> str: ...

@@ -33,6 +33,8 @@ MAX_BATCH_CELLS = 100_000  # texts × tokens²: small batches stay in the cache,
 class LocalEmbedder:
     """An ONNX model run by onnxruntime. Safe to share between threads."""
 
+    is_in_process = True
+
     def __init__(self, manifest: Manifest) -> None:
         self.name = manifest.identity  # of weights, pooling and prefixes
         self.dimension = manifest.dimension

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.calling_client import LIBRARY, calling_client
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
@@ -27,7 +27,7 @@ from recollect.domain.retrieval import (
     WhyNot,
 )
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
-from recollect.errors import NotFound
+from recollect.errors import EmbedderUnavailable, NotFound
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.service import validate
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     # of a session does not search.
     from recollect.retrieval.retrieve import MemorySearchResult
     from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
+
+T = TypeVar("T")
 
 MAX_DROPPED = 20  # results that were not returned, in a logged retrieval
 FLUSH_S = 0.5  # how long `explain` waits until the latest retrievals are counted too
@@ -185,20 +187,21 @@ def search_memories(
     # Slow to load, and not needed to list or to brief.
     from recollect.retrieval.retrieve import retrieve
 
-    hits: Sequence[Hit] = ()
-    notes = ["the query is empty"]
-    with query_snapshot(services, query.query) as snapshot:
+    def find(snapshot: QuerySnapshot) -> tuple[ResolvedQuery, Sequence[Hit], list[str]]:
         resolved = resolve_query(services, snapshot.tables, query)
-        if query.query.strip():
-            result = retrieve(snapshot.tables, resolved, snapshot.vector)
-            hits = result.hits
-            if not query.below_threshold and all(hit.is_weak for hit in hits):
-                hits = hits[: constants.MAX_WEAK_MATCHES]
-            hits, notes = hits[offset:], _log_notes(snapshot, result)
-            if if_nothing is not None and not result.hits:
-                from recollect.retrieval.why_not import describe_closest  # as above
+        if not query.query.strip():
+            return resolved, (), ["the query is empty"]
+        result = retrieve(snapshot.tables, resolved, snapshot.vector)
+        hits = result.hits
+        if not query.below_threshold and all(hit.is_weak for hit in hits):
+            hits = hits[: constants.MAX_WEAK_MATCHES]
+        if if_nothing is not None and not result.hits:
+            from recollect.retrieval.why_not import describe_closest  # as above
 
-                if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
+            if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
+        return resolved, hits[offset:], _log_notes(snapshot, result)
+
+    resolved, hits, notes = read_for_query(services, query.query, find)
     agent_id = resolved.viewer.agent_id
     logged = logged_hits(hits, {})
     retrieval_id = log_query(services, "search", query, logged, notes, agent_id=agent_id)
@@ -303,6 +306,34 @@ def query_snapshot(
     with services.store.read() as tables:
         vector = indexer.refresh_query_vector(tables, query, vector)
         yield QuerySnapshot(tables, vector, failure)
+
+
+def read_for_query(
+    services: Services,
+    query: str,
+    read: Callable[[QuerySnapshot], T],
+    *,
+    embeds_pending: bool = True,
+) -> T:
+    """
+    Return what *read* returns for a query in one transaction.
+
+    If possible the query is embedded meanwhile: the first use of its vector's values waits for it.
+    If that fails, or the store has changed its model or has items to embed, *read* is called again
+    in a transaction with what `query_snapshot` makes of that.
+    """
+    indexer = services.indexer()
+    vector = indexer.begin_query(query) if indexer is not None and query.strip() else None
+    if indexer is not None and vector is not None:
+        try:
+            with services.store.read() as tables:
+                if indexer.is_current(tables, vector, allows_pending=not embeds_pending):
+                    return read(QuerySnapshot(tables, vector))
+            _ = vector.values  # so that it is not embedded twice
+        except EmbedderUnavailable:
+            pass  # the embedder is paused now, and says why
+    with query_snapshot(services, query, embeds_pending=embeds_pending) as snapshot:
+        return read(snapshot)
 
 
 def with_query(services: Services, snapshot: QuerySnapshot, query: str) -> QuerySnapshot:

@@ -9,6 +9,7 @@ decides what fits; this file only reads.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from recollect.domain.conversation import (
     Message,
     MessageFilters,
     MessageHit,
+    Pin,
     Role,
     Summary,
 )
@@ -99,6 +101,23 @@ class _ResolvedRequest:
         return self.place.conversation.id if self.place.conversation else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Surroundings:
+    """All that is read for a request except the memories that match."""
+
+    scene: _ResolvedRequest
+    query: ResolvedQuery
+    asked_at: datetime
+    time: TimeQuery | None  # what the task says of time
+    aim: RequestAim
+    history: tuple[Message, ...] | None  # None: not asked for
+    in_context: int  # messages of the conversation that are not compacted
+    summary: Summary | None
+    pins: tuple[Pin, ...]
+    preferences: Sequence[Hit]
+    messages: tuple[MessageHit, ...]  # earlier ones that match
+
+
 @dataclass(frozen=True)
 class _Material:
     """Everything that is read for a bundle, in one transaction."""
@@ -127,8 +146,7 @@ def context_for(
     model = request.model.strip()
     shares = _shares(request.shares)
     task = validate.query_of(request.task)
-    with read.query_snapshot(services, task, embeds_pending=embeds_pending) as snapshot:
-        material = _read_material(services, snapshot, request, task)
+    material = _read_material(services, request, task, embeds_pending=embeds_pending)
     agent = material.scene.place.agent
     counter = counter_for(model or (agent.model if agent else ""))
     options = BundleOptions(
@@ -152,27 +170,75 @@ def context_for(
 
 def shared_material(services: Services, request: ContextForRequest) -> SharedMaterial:
     """Return the memories and blocks that this store has for a task, for the bundle of another."""
-    task = validate.query_of(request.task)
-    with read.query_snapshot(services, task) as snapshot:
-        material = _read_material(services, snapshot, request, task)
+    material = _read_material(services, request, validate.query_of(request.task))
     return SharedMaterial(material.bundle.hits, material.scene.blocks)
 
 
 def _read_material(
+    services: Services, request: ContextForRequest, task: str, *, embeds_pending: bool = True
+) -> _Material:
+    def read_all(snapshot: read.QuerySnapshot) -> _Material:
+        return _material_of(services, snapshot, request, task)
+
+    return read.read_for_query(services, task, read_all, embeds_pending=embeds_pending)
+
+
+def _material_of(
     services: Services, snapshot: read.QuerySnapshot, request: ContextForRequest, task: str
 ) -> _Material:
     tables = snapshot.tables
     scene = _scene(tables, request, task)
+    agent = scene.place.agent
+    windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
     query = read.resolve_query(services, tables, scene.query, scene.viewer)
+    surroundings = _read_surroundings(services, snapshot, scene, query)
     candidates: Sequence[Hit] = ()
     notes = ["the query has no words to search for"]
     if has_words_to_search(task):
         candidates, notes = read.run_query(snapshot, query)
-    bundle, left_out = _bundle_input(services, snapshot, scene, query, candidates)
-    agent = scene.place.agent
-    windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
+    bundle, left_out = _bundle_input(services, snapshot, surroundings, candidates)
     hits = {hit.memory.id: hit for hit in (*bundle.hits, *candidates)}
     return _Material(scene, tuple(hits.values()), left_out, tuple(notes), bundle, windows)
+
+
+def _read_surroundings(
+    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest, query: ResolvedQuery
+) -> _Surroundings:
+    """
+    Read all but the memories that match.
+
+    What needs no vector comes first, and then the messages, of which much is read by words: the
+    query may still be embedded.
+    """
+    request, conversation, tables = scene.request, scene.place.conversation, snapshot.tables
+    asked_at = request.asked_at or services.clock.now()
+    time = parse_time_query(scene.query.query, asked_at=asked_at)
+    aim = _aim(scene, time)
+    history: tuple[Message, ...] | None = None
+    in_context = 0
+    summaries: Sequence[Summary] = ()
+    if conversation is not None and request.history:
+        latest = tables.messages.in_context(conversation.id, last=HISTORY)
+        history = tuple(_drop_orphaned_tool_results(latest))
+        in_context = tables.messages.count(conversation.id)[1]
+        summaries = tables.conversations.summaries(conversation.id)
+    pins = tables.conversations.pins(conversation.id) if conversation else []
+    preferences: Sequence[Hit] = ()
+    if aim.is_instruction or has_words_to_search(scene.query.query):
+        preferences = _answer_preferences(tables, query)
+    return _Surroundings(
+        scene=scene,
+        query=query,
+        asked_at=asked_at,
+        time=time,
+        aim=aim,
+        history=history,
+        in_context=in_context,
+        summary=summaries[-1] if summaries else None,
+        pins=tuple(pin for pin in pins if pin.active),
+        preferences=preferences,
+        messages=_message_hits(snapshot, scene, history or (), time),
+    )
 
 
 def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
@@ -230,60 +296,47 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
 def _bundle_input(
     services: Services,
     snapshot: read.QuerySnapshot,
-    scene: _ResolvedRequest,
-    query: ResolvedQuery,
+    surroundings: _Surroundings,
     candidates: Sequence[Hit],
 ) -> tuple[BundleInput, tuple[DroppedItem, ...]]:
     """Return everything the bundle is made from, and what was found and earned no line."""
-    request, agent, conversation = scene.request, scene.place.agent, scene.place.conversation
-    tables = snapshot.tables
-    asked_at = request.asked_at or services.clock.now()
-    time = parse_time_query(scene.query.query, asked_at=asked_at)
-    aim = _aim(scene, time)
-    history: tuple[Message, ...] | None = None
-    in_context = 0
-    summaries: Sequence[Summary] = ()
-    if conversation is not None and request.history:
-        latest = tables.messages.in_context(conversation.id, last=HISTORY)
-        history = tuple(_drop_orphaned_tool_results(latest))
-        in_context = tables.messages.count(conversation.id)[1]
-        summaries = tables.conversations.summaries(conversation.id)
-    pins = tables.conversations.pins(conversation.id) if conversation else []
+    scene, tables = surroundings.scene, snapshot.tables
+    request, agent, time = scene.request, scene.place.agent, surroundings.time
+    aim, in_context = surroundings.aim, surroundings.in_context
     memories = select_hits(candidates, aim)
     relevant_hits = [*memories.hits, *_file_hits(services, snapshot, scene)]
-    hits = _with_other_sides(tables, query, relevant_hits)
-    messages_found = _message_hits(snapshot, scene, history or (), time)
+    hits = _with_other_sides(tables, surroundings.query, relevant_hits)
     messages = select_messages(
-        messages_found,
+        surroundings.messages,
         aim,
         memories=hits,
         limit=request.message_limit,
         is_durable=says_something_durable,
     )
     if hits or messages.messages or aim.is_instruction:
-        hits += _answer_preferences(tables, query)
+        hits += surroundings.preferences
     topics: tuple[BundleLine, ...] = ()
     if not scene.query.query.strip() or (time is not None and time.include_all):
         topics = (
-            *_summaries(tables, scene, messages_found),
-            *_topics(tables, scene, messages_found),
+            *_summaries(tables, scene, surroundings.messages),
+            *_topics(tables, scene, surroundings.messages),
         )
     metadata = None
     if request.metadata and agent is not None:
-        metadata = prompt_metadata(tables, agent, scene.blocks, asked_at, in_context)
+        metadata = prompt_metadata(tables, agent, scene.blocks, surroundings.asked_at, in_context)
     inputs = BundleInput(
         hits=tuple({hit.memory.id: hit for hit in reversed(hits)}.values())[::-1],
         repeated_on=memories.repeated_on,
         system_prompt=agent.system_prompt if agent else "",
         blocks=scene.blocks,
-        summary=summaries[-1] if summaries else None,
-        pins=tuple(pin for pin in pins if pin.active),
+        summary=surroundings.summary,
+        pins=surroundings.pins,
         messages=messages.messages,
-        messages_found=messages_found,
+        messages_found=surroundings.messages,
         times_said=messages.times_said,
         topics=topics,
-        history=history,
-        older=in_context - len(history or ()),
+        history=surroundings.history,
+        older=in_context - len(surroundings.history or ()),
         metadata=metadata,
     )
     return inputs, (*memories.left_out, *messages.left_out)

@@ -6,7 +6,7 @@ many it reads until enough pass the filters) stays below this interface. The ind
 the canonical rows and can be rebuilt from them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +29,25 @@ class QueryVector:
 
     model_id: int
     values: "NDArray[np.float32]"
+
+
+class PendingQueryVector(QueryVector):
+    """
+    A query vector that another thread computes: `values` waits for it, and raises its error.
+
+    So a search reads first what it needs no values for.
+    """
+
+    _wait: "Callable[[], NDArray[np.float32]]"
+
+    def __init__(self, model_id: int, wait: "Callable[[], NDArray[np.float32]]") -> None:
+        object.__setattr__(self, "model_id", model_id)
+        object.__setattr__(self, "_wait", wait)
+
+    @property
+    def values(self) -> "NDArray[np.float32]":
+        """The embedding."""
+        return self._wait()
 
 
 # This and three classes below are not frozen: a search creates hundreds of objects, and setting the

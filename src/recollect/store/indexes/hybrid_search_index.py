@@ -14,7 +14,6 @@ bit codes are not known above this file: candidates have the text ids of their r
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from typing import Any, TypeVar
 
 from recollect.clock import from_micros
@@ -88,7 +87,6 @@ class HybridSearchIndex(Repository):
         )
         among = self._few_items(query, partitions) if query.within_time_range else None
         fetcher = _Fetcher(records, max(MIN_CANDIDATES, query.limit), {})
-        by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
         words, other_words = self._words.find_query_words(
             query.text, (partitions, other_partitions)
         )
@@ -96,14 +94,24 @@ class HybridSearchIndex(Repository):
         if query.others is not None:
             plans.append((other_words, query.others.max_postings))
         postings = self._words.read_postings(plans)
+        # Words first, because the query may still be embedded; but words that are too common to be
+        # read are looked up for what the vectors find.
+        by_vector: dict[int, VectorMatch] = {}
+        is_vector_first = among is not None or not self._words.reads_in_full(words)
+        if is_vector_first:
+            by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
         by_words, result = self._search_words(words, postings, fetcher, among, by_vector)
         stats = NO_STATS
+        if query.vector is not None:
+            stats = self._vectors.similarity_stats(query.vector, partitions)
+        if not is_vector_first:
+            by_vector = self._search_vectors(query.vector, partitions, fetcher, among)
+        by_words |= result.match_of(by_vector)
         if query.vector is not None:
             unseen = [item_id for item_id in by_words if item_id not in by_vector]
             by_vector |= self._vectors.similarities(
                 query.vector, unseen, partitions, records.without_vectors
             )
-            stats = self._vectors.similarity_stats(query.vector, partitions)
         candidates = _candidates(query, fetcher, by_words, by_vector, result)
         others = []
         if query.others is not None:
@@ -285,7 +293,7 @@ class HybridSearchIndex(Repository):
         among: Sequence[int] | None,
         also: Collection[int],
     ) -> tuple[dict[int, WordMatch], WordMatches]:
-        """Return the word matches by item, those of *also* included, and the last raw result."""
+        """Return the word matches by item, and the last raw result."""
         result = WordMatches({}, 0.0, 0)
 
         def search(limit: int) -> Mapping[int, WordMatch]:
@@ -294,11 +302,9 @@ class HybridSearchIndex(Repository):
                 result = self._words.match(words, postings, limit=limit, also=also)
             else:
                 result = self._words.match_among(words, among, limit=limit, also=also)
-            return dict(islice(result.matches.items(), limit))
+            return result.matches
 
-        matches = fetcher.fetch(search, lambda: result.match_count)
-        extra = {item_id: match for item_id, match in result.matches.items() if item_id in also}
-        return matches | extra, result
+        return fetcher.fetch(search, lambda: result.match_count), result
 
     def _find_others(
         self,

@@ -13,7 +13,7 @@ with a prefix, and have less weight (recollect.text.transcript_sides).
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from heapq import nlargest
@@ -220,6 +220,10 @@ class WordIndex(Repository):
         most = POSTINGS_BUDGET // len(term_ids)
         return {term_id: self._rows("postings", term_id=term_id, most=most) for term_id in term_ids}
 
+    def reads_in_full(self, words: "Sequence[QueryWord]") -> bool:
+        """Return whether `match` looks no words up, so that its result does not need *also*."""
+        return _read_in_full(words, POSTINGS_BUDGET) == len(words)
+
     def match(
         self,
         words: "Sequence[QueryWord]",
@@ -230,10 +234,10 @@ class WordIndex(Repository):
         also: Collection[int] = (),
     ) -> "WordMatches":
         """
-        Return the *limit* best matches, best first, then those of *also* that match.
+        Return the *limit* best matches, best first.
 
         *postings* are those of `read_postings` with the same budget; words beyond the budget are
-        looked up for the best items only.
+        looked up for the best items and those of *also* only.
         """
         scores = _ScoreTable()
         full = _read_in_full(words, budget)
@@ -241,7 +245,7 @@ class WordIndex(Repository):
             scores.add(word, chain.from_iterable(postings[id_] for id_ in word.item_counts))
         for word in words[full:]:
             self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
-        return scores.matches(words, limit, also)
+        return scores.matches(words, limit)
 
     def match_among(
         self,
@@ -251,7 +255,7 @@ class WordIndex(Repository):
         limit: int,
         also: Collection[int] = (),
     ) -> "WordMatches":
-        """Return the best matches among some items."""
+        """Return the best matches among some items; common words may be looked up as above."""
         id_range = _IdRange.around(item_ids)
         scores = _ScoreTable()
         postings_read = 0
@@ -261,7 +265,7 @@ class WordIndex(Repository):
                 self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
             else:
                 postings_read += self._read_range(scores, word, id_range)
-        return scores.matches(words, limit, also)
+        return scores.matches(words, limit)
 
     def match_item(self, words: "Sequence[QueryWord]", item_id: int) -> "WordMatches":
         """Return how one item matches; no match if it has none of the words."""
@@ -356,6 +360,7 @@ class WordMatches:
     match_count: int  # how many items match
     scores: Mapping[int, float] = field(default_factory=dict)  # of every matching item
     unknown_words: tuple[str, ...] = ()  # of the query: they occur in no item
+    match_of: "Callable[[Iterable[int]], dict[int, WordMatch]]" = field(default=lambda _: {})
 
 
 @dataclass(frozen=True)
@@ -455,6 +460,8 @@ class _ScoreTable:
     by_item: dict[int, float] = field(default_factory=dict)
     masks: dict[int, int] = field(default_factory=dict)
     words: list[QueryWord] = field(default_factory=list)
+    # By mask, the words and their weight: many items match the same ones.
+    by_mask: dict[int, tuple[tuple[str, ...], float]] = field(default_factory=dict)
 
     def add(self, word: QueryWord, postings: Iterable[tuple[int, int, int, int]]) -> None:
         """Add *word* to the scores of the items in *postings*."""
@@ -471,30 +478,32 @@ class _ScoreTable:
                 masks[item_id] = bit
         self.words.append(word)
 
-    def matches(
-        self, words: Sequence[QueryWord], limit: int, also: Collection[int] = ()
-    ) -> WordMatches:
-        """Return the *limit* best items, best first, then those of *also* that match."""
-        best = _best(self.by_item, limit)
-        others = sorted({item_id for item_id in also if item_id in self.by_item}.difference(best))
-        by_mask: dict[int, tuple[tuple[str, ...], float]] = {}  # many items match the same words
-        matches = {}
-        for item_id in best + others:
-            mask = self.masks[item_id]
-            if mask not in by_mask:
-                matched = [word for i, word in enumerate(self.words) if mask >> i & 1]
-                texts = tuple(dict.fromkeys(word.text for word in matched))
-                by_mask[mask] = texts, _weight(matched)
-            texts, weight = by_mask[mask]
-            matches[item_id] = WordMatch(self.by_item[item_id], texts, weight)
+    def matches(self, words: Sequence[QueryWord], limit: int) -> WordMatches:
+        """Return the *limit* best items, best first."""
         occurring = {word.text for word in words if word.item_count}
         return WordMatches(
-            matches,
+            self._match_of(_best(self.by_item, limit)),
             _weight(words),
             len(self.masks),
             self.by_item,
             unknown_words=tuple(word.text for word in words if word.text not in occurring),
+            match_of=self._match_of,
         )
+
+    def _match_of(self, item_ids: Iterable[int]) -> dict[int, WordMatch]:
+        """Return the matches of those of some items that match."""
+        matches = {}
+        for item_id in item_ids:
+            mask = self.masks.get(item_id)
+            if mask is None:
+                continue
+            if mask not in self.by_mask:
+                matched = [word for i, word in enumerate(self.words) if mask >> i & 1]
+                texts = tuple(dict.fromkeys(word.text for word in matched))
+                self.by_mask[mask] = texts, _weight(matched)
+            texts, weight = self.by_mask[mask]
+            matches[item_id] = WordMatch(self.by_item[item_id], texts, weight)
+        return matches
 
 
 def _best(scores: dict[int, float], limit: int) -> list[int]:
