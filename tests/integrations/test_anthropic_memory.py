@@ -94,6 +94,41 @@ def test_every_command_gets_the_reply_of_anthropics_own_tool(
     assert ours.to_dict() == theirs.to_dict()
 
 
+def test_a_wrong_command_is_an_error_for_the_model_and_breaks_no_file(rec: LocalRecollect) -> None:
+    tool = RecollectMemoryTool(rec)
+    tool.call({"command": "create", "path": "/memories/d/a.md", "file_text": "a"})
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"command": "create", "path": "/memories/n.md", "file_text": None}, "`file_text`"),
+        ({"command": "create", "path": "/memories/n.md", "file_text": {"a": 1}}, "`file_text`"),
+        ({"command": "str_replace", "path": "/memories/d/a.md", "old_str": "a"}, "`new_str`"),
+        ({"command": "view"}, "`path`"),
+        ({"command": "view", "path": 5}, "`path`"),
+        ({"command": "find", "path": "/memories"}, "`command`"),
+        ({"command": "create", "path": f"/memories/{'x' * 2_000}", "file_text": ""}, "limit"),
+        ({"command": "create", "path": "/memories/a\nb", "file_text": ""}, "control characters"),
+        ({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/e"}, "itself"),
+    ]
+
+    for command, reason in wrong:
+        with pytest.raises(ToolError, match=reason):
+            tool.call(command)
+        with pytest.raises(ToolError, match=reason):
+            asyncio.run(AsyncRecollectMemoryTool(rec).call(command))
+    rec.documents.put(("memory-tool", "anthropic"), "number", 5)  # not by the tool
+    listing = str(tool.call({"command": "view", "path": "/memories"}))
+    assert listing.splitlines()[2:] == ["1B\t/memories/d/", "1B\t/memories/d/a.md"]
+
+
+def test_a_file_of_too_many_lines_is_not_shown(rec: LocalRecollect, tmp_path: Path) -> None:
+    ours, theirs = RecollectMemoryTool(rec), BetaLocalFilesystemMemoryTool(str(tmp_path))
+    for tool in (ours, theirs):
+        tool.call({"command": "create", "path": "/memories/a", "file_text": "\n" * 999_999})
+
+    view = {"command": "view", "path": "/memories/a"}
+    assert reply(ours, view) == reply(theirs, view)
+    assert reply(ours, view).startswith("error: ")
+
+
 def test_a_file_is_one_agents_and_its_secrets_are_not_stored(rec: LocalRecollect) -> None:
     tool, other = RecollectMemoryTool(rec, agent="anna"), RecollectMemoryTool(rec, agent="ben")
     created = tool.call(

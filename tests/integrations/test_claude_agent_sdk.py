@@ -78,6 +78,36 @@ def test_a_batch_that_is_sent_again_is_stored_once(rec: LocalRecollect) -> None:
     asyncio.run(scene())
 
 
+def test_many_writers_of_one_session_all_get_through(rec: LocalRecollect) -> None:
+    lines = [{**TRANSCRIPT[0], "uuid": f"line {number}"} for number in range(20)]
+
+    async def scene() -> None:
+        stores = [RecollectSessionStore(rec) for _ in lines]
+        writes = (store.append(KEY, [line]) for store, line in zip(stores, lines, strict=True))
+        await asyncio.gather(*writes)
+        loaded = await stores[0].load(KEY) or []
+        assert sorted(line["uuid"] for line in loaded) == sorted(line["uuid"] for line in lines)
+
+    asyncio.run(scene())
+
+
+def test_lines_of_an_unknown_form_are_kept(rec: LocalRecollect) -> None:
+    lines: list[Any] = [
+        {},
+        {"message": "text"},
+        {"uuid": 5, "message": {"role": ["user"], "content": 5}},
+        {"message": {"role": "user", "content": 5}},
+        {"message": {"role": "user", "content": [1, None, {"type": "text", "text": None}]}},
+    ]
+
+    async def scene() -> None:
+        store = RecollectSessionStore(rec)
+        await store.append(KEY, lines)
+        assert await store.load(KEY) == lines
+
+    asyncio.run(scene())
+
+
 def test_a_session_is_searched_and_learnt_from(rec: LocalRecollect) -> None:
     async def scene() -> None:
         store = RecollectSessionStore(rec, agent="claude")

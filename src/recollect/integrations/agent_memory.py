@@ -15,7 +15,7 @@ from recollect.lazy_dataclass import dataclass
 
 BUDGET_TOKENS = 2_000
 PAGE = 1_000  # messages read at once
-MAX_ATTEMPTS = 5  # of an append that another writer was faster than
+MAX_ATTEMPTS = 100  # of an append that others were faster than: each time one of them was stored
 
 
 class AgentMemory:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 from anthropic.types.beta import (
+    BetaMemoryTool20250818Command,
     BetaMemoryTool20250818CreateCommand,
     BetaMemoryTool20250818DeleteCommand,
     BetaMemoryTool20250818InsertCommand,
@@ -24,19 +25,23 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818StrReplaceCommand,
     BetaMemoryTool20250818ViewCommand,
 )
+from pydantic import ValidationError
 
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT
-from recollect.errors import RevisionConflict
+from recollect.errors import RecollectError, RevisionConflict
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
 ROOT = "/memories"
 NAMESPACE = "memory-tool"
 NUMBER_WIDTH = 6  # of a line
 SNIPPET_LINES = 2  # before and after a change
+MAX_LINES = 999_999  # of a file that is shown
 MAX_ATTEMPTS = 5  # of an edit that somebody else was faster than
-REDACTED = "\nNote: text that looked like a secret was removed before storing."
+REDACTED = (
+    "\nNote: text that looked like a secret, or is no valid Unicode, was removed before storing."
+)
 
 
 class RecollectMemoryTool(BetaAbstractMemoryTool):
@@ -56,6 +61,13 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._rec, self._close = open_memory(memory)
         self._namespace = (NAMESPACE, agent)
+
+    def execute(self, command: BetaMemoryTool20250818Command) -> Any:
+        """Run a command of the model; what is wrong with it is a `ToolError`."""
+        try:
+            return super().execute(_validated(command))
+        except RecollectError as error:
+            raise ToolError(str(error)) from error
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file with line numbers, or the names in a directory."""
@@ -143,6 +155,8 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         old, new = _name(command.old_path), _name(command.new_path)
         if not old:
             raise ToolError(f"Cannot rename the {ROOT} directory itself")
+        if new.startswith(f"{old}/"):
+            raise ToolError(f"Cannot move {command.old_path} into itself")
         self._check_free(new, f"The destination {command.new_path} already exists")
         document = self._file(old)
         moved = [document] if document else self._below(old)
@@ -171,7 +185,8 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         self.close()
 
     def _file(self, name: str) -> Document | None:
-        return self._rec.documents.get(self._namespace, name) if name else None
+        document = self._rec.documents.get(self._namespace, name) if name else None
+        return document if document and isinstance(document.value, str) else None
 
     def _below(self, name: str) -> list[Document]:
         """Return the files in a directory and those below it, by name."""
@@ -181,7 +196,11 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         ):
             documents += [hit.document for hit in page]
         prefix = f"{name}/" if name else ""
-        inside = [document for document in documents if document.key.startswith(prefix)]
+        inside = [
+            document
+            for document in documents
+            if document.key.startswith(prefix) and isinstance(document.value, str)
+        ]
         return sorted(inside, key=lambda document: document.key.split("/"))
 
     def _check_free(self, name: str, message: str) -> None:
@@ -224,6 +243,13 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._tool = RecollectMemoryTool(memory, agent=agent)
 
+    async def execute(self, command: BetaMemoryTool20250818Command) -> Any:
+        """Run a command of the model; what is wrong with it is a `ToolError`."""
+        try:
+            return await super().execute(_validated(command))
+        except RecollectError as error:
+            raise ToolError(str(error)) from error
+
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Show a file with line numbers, or the names in a directory."""
         return await run_blocking(self._tool.view, command)
@@ -257,6 +283,16 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
         await run_blocking(self._tool.close)
 
 
+def _validated(command: BetaMemoryTool20250818Command) -> BetaMemoryTool20250818Command:
+    """Return a command whose fields have their types: the package does not check a model's call."""
+    try:
+        return type(command).model_validate(command.model_dump(warnings=False))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise ToolError(f"Invalid `{name}` parameter: {first['msg']}.") from None
+
+
 def _name(path: str) -> str:
     """Return the name of a file without the root; '' for the root itself."""
     if path != ROOT and not path.startswith(f"{ROOT}/"):
@@ -283,6 +319,8 @@ def _numbered(lines: Sequence[str], first: int) -> str:
 
 def _numbered_file(path: str, content: str, view_range: Sequence[int] | None) -> str:
     lines, first = content.split("\n"), 0
+    if len(lines) > MAX_LINES:
+        raise ToolError(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
     if view_range and len(view_range) == 2:
         first = max(1, view_range[0]) - 1
         last = len(lines) if view_range[1] == -1 else view_range[1]

@@ -35,7 +35,7 @@ from recollect.integrations.memory_source import MemorySetting, open_async_memor
 from recollect.text.message_text import parts_text
 
 PAGE = 1_000  # messages read at once; among so many of the newest a repeated entry is recognised
-MAX_ATTEMPTS = 10  # of a write that another process was faster than
+MAX_ATTEMPTS = 100  # of a write that others were faster than: each time one of them was stored
 NAMESPACE = "claude-agent-sdk"
 
 
@@ -68,7 +68,7 @@ class RecollectSessionStore(SessionStore):
             if new and not key.get("subpath"):
                 await self._fold(key, new)
             return
-        raise RevisionConflict(f"session {key['session_id']} is being written by others; try again")
+        raise _conflict(key)
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return all lines of a transcript; None if it was never written."""
@@ -170,6 +170,7 @@ class RecollectSessionStore(SessionStore):
             except RevisionConflict:
                 continue
             return
+        raise _conflict(key)
 
     async def _summaries(self, project_key: str) -> list[Document]:
         documents: list[Document] = []
@@ -183,6 +184,10 @@ class RecollectSessionStore(SessionStore):
         return (NAMESPACE, self._agent, project_key)
 
 
+def _conflict(key: SessionKey) -> RevisionConflict:
+    return RevisionConflict(f"session {key['session_id']} is being written by others; try again")
+
+
 def _key_of(key: Mapping[str, Any]) -> str:
     """Return the key of the conversation of a session, or of one of its subagents."""
     parts = (key["project_key"], key["session_id"], key.get("subpath"))
@@ -194,7 +199,9 @@ def _message(entry: Any) -> Mapping[str, Any]:
     message = entry.get("message")
     role = message.get("role") if isinstance(message, Mapping) else None
     content = message.get("content") if isinstance(message, Mapping) else ""
-    text = content if isinstance(content, str) else parts_text(content or ())
+    text = content if isinstance(content, str) else ""
+    if isinstance(content, list):
+        text = parts_text(content)
     is_spoken = role in ("user", "assistant")
     return {
         "role": role if is_spoken else "system",
