@@ -16,6 +16,7 @@ from tables import each_row
         "Note that the API is read-only.",
         "I got this wrong last year so write it down: takeaway is zero rated",
         "This is serious, please never forget it: no sesame in the building",
+        "The dark site is the top field, and remember the gate has to be shut.",
     ],
 )
 def test_asking_to_remember_is_a_request(text: str) -> None:
@@ -37,6 +38,7 @@ def test_asking_to_remember_is_a_request(text: str) -> None:
         "Use tabs from now on.",
         "Going forward, we review in pairs.",
         "By default use UTC.",
+        "State the assumption before the number, every time.",
     ],
 )
 def test_a_standing_order_is_a_request(text: str) -> None:
@@ -51,6 +53,9 @@ def test_a_standing_order_is_a_request(text: str) -> None:
         "Let's go with Kafka because we need the history.",
         "I prefer tabs.",
         "We always deploy on Fridays.",
+        "The bus is late, every time.",
+        "I prefer tabs, always.",
+        "I went to Rome, and remember the heat.",
         "Do you remember the port?",
         "I don't remember the port.",
         "Remember when we used Perl?",

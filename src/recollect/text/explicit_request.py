@@ -28,6 +28,9 @@ _ASKS_TO_REMEMBER = LazyPattern(
     r"(?:list|notes)"
     r"|keep (?:it|this|that) in mind|never forget (?:it|this|that)|so (?:please )?remember"
     r"|remember (?:it|this|that) for)\b",
+    # "Our site is the top field, and remember the gate is shut", but not "I went, and remember it".
+    r"^(?!(?:i|we|they|you)\b).*[,;] (?:and|but) (?:please |pls )?remember\b"
+    r"(?! when| how| why| what| who| where| if)",
 )
 _STANDING_ORDER = LazyPattern(
     rf"{_START}(?:from now on|from here on|going forward|in (?:the )?future|as of (?:now|today)"
@@ -36,6 +39,10 @@ _STANDING_ORDER = LazyPattern(
     r"[.!;,:] (?:please )?(?:from now on|from here on|going forward)\b"
     r"|\b(?:from now on|from here on(?: out)?|going forward)(?:[.!,]|$)",
     r"\b(?:i want you to|you should|you must|i'd like you to|please) (?:always|never)\b",
+    # "State the assumption before the number, every time", but not "The bus is late, every time".
+    rf"{_START}(?!(?:the|a|an|it|i|we|you|he|she|they|there|this|that|my|our|your|his|her|their"
+    r"|some|every|each|mostly)\b)\w[^.!?]*,"
+    r" (?:always|every (?:single )?time|each time|without exception|no exceptions)[.!]*$",
 )
 _ASKS_IN_OTHER_LANGUAGES = LazyPattern(
     # German, French, Spanish, Portuguese, Italian, Dutch: the request begins the sentence.

@@ -39,13 +39,15 @@ _TAG = re.compile(
 # Words before a colon after which the user's own sentence follows; any other label may introduce
 # the text of somebody else.
 _OWN_LABEL = (
-    r"\b(?:remember(?: (?:this|that|it))?(?: one)?(?: for (?:me|us|later|next time))?"
+    r"\b(?:remember(?: (?:this|that|it))?(?: one)?"
     r"|forget|forget (?:it|this)|write (?:it|this|that) down|so would i|me too|same here"
     r"|remind me|notes?|notes? (?:for later|to self)|reminder|todo|fyi|ps|btw|by the way|decision"
     r"|decided|rule|preference|convention|one more thing|update|correction|heads[- ]up"
-    r"|for the record|to be clear"
+    r"|for the record|to be clear|i mean it"
     r"|keep in mind|from now on|going forward|in (?:the )?future|important|next|next steps?"
-    r"|open question|i was wrong|wrong|actually|no|sorry|thanks)\s*[:：]"
+    r"|open question|i was wrong|wrong|actually|no|sorry|thanks)"
+    r"(?:[ ,]+(?:please|pls|plz|permanently|for ?ever|for good|always|well|i mean it|too|as well"
+    r"|this time|once and for all|for (?:me|us|later|next time)))*\s*[:：]"
 )
 # Words before a colon that say in which state something is: "db.py is frozen: don't change it".
 _STATE = (
