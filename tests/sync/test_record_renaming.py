@@ -80,3 +80,20 @@ def test_a_larger_id_for_a_record_that_is_known_under_a_smaller_one_changes_noth
     make_one(device, "agents", ids[1], ids[2])
 
     assert device.rec.sync.status().unsent == 0
+
+
+def test_two_blocks_that_become_one_are_found_by_the_words_of_both(device: SyncedDevice) -> None:
+    rec = device.rec
+    first, second = (
+        rec.blocks.create(label, f"The {label} tank is in Berlin.", scope="global")
+        for label in ("zebrafish", "octopus")
+    )
+
+    make_one(device, "blocks", first.id, second.id)
+
+    assert [block.id for block in rec.blocks.list()] == [first.id]
+    assert rec.blocks.proposals()[0].value == "The octopus tank is in Berlin."
+    rec.agents.create("keeper")
+    rec.blocks.attach("keeper", first)
+    assert [hit.block.id for hit in rec.blocks.search("zebrafish", agent="keeper")] == [first.id]
+    assert rec.maintenance.verify().ok

@@ -8,7 +8,8 @@ device publishes it as a revision that includes both. So the order, the repetiti
 files do not matter: in the end every device has the same revisions, or merges the same two.
 
 A record is left out if a person deleted it, or what it belongs to, on any device. It waits if it
-refers to something that has not arrived.
+refers to something that has not arrived, or if it got the name of another record that is here: that
+one may get another name by a revision that follows.
 """
 
 import json
@@ -47,7 +48,7 @@ class RevisionOutcome(StrEnum):
     CHANGED = "changed"
     UNCHANGED = "unchanged"
     LEFT_OUT = "left out"  # it, or what it belongs to, was deleted
-    WAITING = "waiting"  # it refers to something that is not here yet
+    WAITING = "waiting"  # it refers to something that is not here yet, or needs a name in use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +66,12 @@ class Revision:
 class RevisionApplier:
     """Applies revisions within one transaction."""
 
-    def __init__(self, tables: Tables, clock: Clock) -> None:
+    def __init__(self, tables: Tables, clock: Clock, *, settles_names: bool = False) -> None:
+        """*settles_names* if nothing else arrives that could free a name that is in use."""
         self._tables = tables
         self._db = tables.connection.db
         self._clock = clock
+        self._settles_names = settles_names
         self._state = SyncState(self._db)
         self._rows = RecordRows(self._db)
         self._index = RecordIndex(tables)
@@ -87,7 +90,7 @@ class RevisionApplier:
         if revision.kind == ALIASES:
             return self._apply_alias(revision)
         is_alias = revision.id in self._aliases
-        published_id = revision.id
+        published, published_id = revision, revision.id
         revision = self._with_known_ids(revision)
         kind, record_id = revision.kind, revision.id
         # Other devices may know it by a third id: what was not published under this one will be.
@@ -108,14 +111,21 @@ class RevisionApplier:
                 revision, join(stored.vector if stored else {}, revision.vector), stored
             )
             return RevisionOutcome.LEFT_OUT
-        is_adjusted = rows != revision.rows
         present = self._rows.read(kind, record_id)
-        if present is None and kind not in ("tombstones", "views"):
-            other_id = self._rows.with_natural_key(kind, rows[kind][0])
-            if other_id is not None and kind == "repos":
+        other_id = self._record_of_same_name(kind, rows, is_present=present is not None)
+        if other_id is not None:
+            if present is not None and not self._settles_names:
+                return RevisionOutcome.WAITING
+            if kind == "repos":
                 rows = self._collisions.with_repo_name(rows, other_id)
-            if other_id is not None and _has_no_own_name(kind, rows, revision.rows):
-                return self._merge_duplicate_record(replace(revision, rows=rows), other_id)
+            if _has_no_own_name(kind, rows, revision.rows):
+                if present is None:
+                    return self._merge_duplicate_record(replace(revision, rows=rows), other_id)
+                if kind != "agents":  # two agents with a history each stay two: collision_rules.py
+                    main_id, alias = sorted((record_id, other_id))
+                    self._unite(kind, alias, main_id)
+                    return self.apply(published)
+        is_adjusted = rows != revision.rows
         is_changed = self._state.is_changed(kind, record_id)
         is_newer = stored is None or includes(revision.vector, stored.vector)
         if present is None:
@@ -310,25 +320,47 @@ class RevisionApplier:
         if self._aliases.get(alias) == main_id:
             return RevisionOutcome.UNCHANGED
         if self._rows.exists(kind, alias):
-            former = self._rows.read(kind, alias) if self._rows.exists(kind, main_id) else None
-            self._rename(kind, alias, main_id)
-            if former is not None:
-                stored = self._state.revision(kind, main_id)
-                present = self._rows.read(kind, main_id)
-                assert present is not None
-                other = Revision(
-                    kind=kind,
-                    id=alias,
-                    vector={},
-                    clock=stored.clock if stored else 0,
-                    origin=stored.origin if stored else self._device,
-                    rows=former,
-                )
-                self._merge(self._with_known_ids(other), present, stored)
-                self._state.mark_merged(kind, main_id)
+            self._unite(kind, alias, main_id)
         else:
             self._add_alias(kind, alias, main_id)
         return RevisionOutcome.CHANGED
+
+    def _record_of_same_name(self, kind: str, rows: Rows, *, is_present: bool) -> str | None:
+        """Return another record that is the same by its name, or has the name that this one got."""
+        if kind in ("tombstones", "views") or (is_present and kind == "blocks"):
+            return None  # blocks may have one label; one of them is attached
+        return self._rows.with_natural_key(kind, rows[kind][0])
+
+    def _unite(self, kind: str, alias: str, main_id: str) -> None:
+        """Give a record that is here another id, under which there may be one already."""
+        former = self._rows.read(kind, alias) if self._rows.exists(kind, main_id) else None
+        former_clock = self._clock_of(kind, alias)
+        is_main_changed = self._state.is_changed(kind, main_id)
+        self._rename(kind, alias, main_id)
+        if former is None:
+            return
+        if not is_main_changed:
+            self._state.clear_change(kind, main_id)  # it was a change of the other one
+        stored = self._state.revision(kind, main_id)
+        present = self._rows.read(kind, main_id)
+        assert present is not None
+        other = Revision(
+            kind=kind,
+            id=alias,
+            vector={},
+            clock=former_clock,
+            origin=stored.origin if stored else self._device,
+            rows=former,
+        )
+        self._merge(self._with_known_ids(other), present, stored)
+        self._state.mark_merged(kind, main_id)
+
+    def _clock_of(self, kind: str, record_id: str) -> int:
+        """Return the time of a record as it is here: of its revision, or now if it was changed."""
+        stored = self._state.revision(kind, record_id)
+        if stored is None or self._state.is_changed(kind, record_id):
+            return self._state.tick(to_micros(self._clock.now()))
+        return stored.clock
 
     def _rename(self, kind: str, record_id: str, main_id: str) -> None:
         self.finish()  # what is not indexed yet would be indexed under its former owner

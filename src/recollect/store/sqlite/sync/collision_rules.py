@@ -1,8 +1,9 @@
 """
 Let a received record fit beside the others, where the database allows only one.
 
-One active value of a fact, one message at a position, one block of a label per agent, one repo of a
-name. Which one gives way depends on ids and devices only, so every device decides alike.
+One active value of a fact, one message at a position, one block of a label per agent, one repo and
+one agent of a name. Which one gives way depends on ids and devices only, so every device decides
+alike.
 """
 
 from typing import Any
@@ -41,6 +42,8 @@ class CollisionRules:
             return {**rows, kind: [self._mark_older_value(row)]}
         if kind == "messages":
             return {kind: [self._at_free_position(row, origin)]}
+        if kind == "agents":
+            return {**rows, kind: [self._with_agent_name(row)]}
         if kind == "agent_blocks":
             return rows if self._keep_block_with_smaller_id(row) else None
         if kind == "agent_skills":
@@ -103,6 +106,26 @@ class CollisionRules:
         sql = "UPDATE repos SET name = ? WHERE id = ?"
         self._db.execute(sql, (f"{name} {other_id[-6:]}", other_id))
         return rows
+
+    def _with_agent_name(self, row: Row) -> Row:
+        """Let the agent with the smaller id have the name; return the row as it is stored."""
+        name = row["name"]
+        sql = "SELECT id FROM agents WHERE name = ? AND id <> ?"
+        other_id = self._db.execute(sql, (name, row["id"])).get
+        if other_id is None:
+            return row
+        renamed = max(row["id"], other_id)
+        new_name = f"{name} {renamed[-6:]}"
+        self.conflicts.append(
+            f"agents {name}: two agents got this name on two devices; {renamed} is {new_name!r} now"
+        )
+        if renamed == row["id"]:
+            return {**row, "name": new_name}
+        was_changed = self._state.is_changed("agents", other_id)
+        self._db.execute("UPDATE agents SET name = ? WHERE id = ?", (new_name, other_id))
+        if not was_changed:
+            self._state.mark_merged("agents", other_id)
+        return row
 
     def _mark_older_value(self, row: Row) -> Row:
         """Let the newer of two values of a fact be the active one."""

@@ -63,6 +63,7 @@ class Receiver:
         self._store = store
         self._folder = folder
         self._clock = clock
+        self._settles_names = False
         self.received = Received()
 
     def unread(self) -> list[FolderFile]:
@@ -83,13 +84,18 @@ class Receiver:
             self._read(file, only_first=True)
 
     def read_records(self) -> None:
-        """Store the records of all unread files; what waits for another file is tried again."""
+        """
+        Store the records of all unread files; what waits for another file is tried again.
+
+        If nothing arrives any more, two records that got one name are settled.
+        """
         waiting = -1
         while files := self.unread():
             self.received.waiting.clear()
             left = sum(not self._read(file) for file in files)
-            if not left or left == waiting:
-                break  # nothing arrives any more
+            if not left or (left == waiting and self._settles_names):
+                break
+            self._settles_names = left == waiting
             waiting = left
 
     def _read(self, file: FolderFile, *, only_first: bool = False) -> bool:
@@ -154,7 +160,7 @@ class Receiver:
 
         def step(tables: SqliteTables, budget: StepBudget) -> bool:
             nonlocal missing
-            applier = RevisionApplier(tables, self._clock)
+            applier = RevisionApplier(tables, self._clock, settles_names=self._settles_names)
             is_last = False
             while not is_last and not budget.is_exhausted:
                 for _ in range(RECORDS_AT_ONCE):

@@ -140,14 +140,15 @@ def _without_forgotten_words(
     """
     Return both histories, in which the same version has the same text.
 
-    Forgetting removes words from versions, and nothing else changes one: the shorter text is the
-    one without the words.
+    Forgetting removes words from versions, and nothing else changes one: of two texts of a version
+    the shorter one is the longer one without the words. If it is not, they are two versions that
+    were written at the same time.
     """
     versions = {_identity(history, at): row for at, row in enumerate(history)}
     shorter: dict[tuple[Any, ...], Row] = {}
     for at, row in enumerate(other):
         same = versions.get(_identity(other, at))
-        if same is not None:
+        if same is not None and _is_shortened(same["value"], row["value"]):
             texts = (
                 min((same[name], row[name]), key=lambda text: (len(text), text))
                 for name in ("value", "reason")
@@ -159,6 +160,13 @@ def _without_forgotten_words(
         return [{**row, **shorter.get(_identity(rows, at), {})} for at, row in enumerate(rows)]
 
     return apply(history), apply(other)
+
+
+def _is_shortened(text: str, other: str) -> bool:
+    """Return whether one text is the other one, from which something was removed."""
+    shorter, longer = sorted((text, other), key=len)
+    characters = iter(longer)
+    return all(character in characters for character in shorter)
 
 
 def _identity(history: Sequence[Row], at: int) -> tuple[Any, ...]:

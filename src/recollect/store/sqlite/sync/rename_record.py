@@ -36,6 +36,7 @@ def rename_record(
         item.id: item.text for item_kind, ids in items for item in reader.with_ids(item_kind, ids)
     }
     word_index.remove_many(texts)
+    is_main_indexed = db.execute("SELECT 1 FROM items WHERE id = ?", (main_id,)).get is not None
     with without_triggers(db):
         for table, column in _naming_columns(db, kind):
             sql = f'UPDATE OR IGNORE {table} SET "{column}" = ? WHERE "{column}" = ?'
@@ -45,7 +46,9 @@ def rename_record(
         db.execute(f"UPDATE OR IGNORE {kind} SET id = ? WHERE id = ?", (main_id, record_id))
         db.execute(f"DELETE FROM {kind} WHERE id = ?", (record_id,))
     for item_kind, ids in items:
-        renamed = [main_id if item_id == record_id else item_id for item_id in ids]
+        renamed = [item_id for item_id in ids if item_id != record_id]
+        if record_id in ids and not is_main_indexed:
+            renamed.append(main_id)
         word_index.add_many(
             item_kind,
             [(item.owner, item.id, item.text) for item in reader.with_ids(item_kind, renamed)],
