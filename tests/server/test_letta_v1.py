@@ -172,6 +172,26 @@ def test_agents_are_listed_page_by_page_and_by_tags(client: Letta) -> None:
     assert client.tags.list(query_text="eve") == ["even"]
 
 
+def test_lists_are_ordered_by_the_last_change_or_message(client: Letta, agent_id: str) -> None:
+    names = ["ordered 0", "ordered 1"]
+    agents = [client.agents.create(name=name, tags=["ordered"]) for name in names]
+    client.agents.update(agents[0].id, description="Changed.")
+    talks = [client.conversations.create(agent_id=agent_id).id for _ in range(3)]
+    for place in (2, 0):
+        text = [{"role": "user", "content": "Hello."}]
+        list(client.conversations.messages.create(talks[place], messages=text))  # type: ignore[arg-type]
+
+    changed = client.agents.list(tags=["ordered"], order_by="updated_at")
+    assert [agent.name for agent in changed] == names
+    for order_by in ("last_message_at", "last_run_completion"):
+        listed = client.conversations.list(agent_id=agent_id, order_by=order_by)
+        assert [talk.id for talk in listed] == [talks[0], talks[2], talks[1]]
+    page = client.conversations.list(
+        agent_id=agent_id, order_by="last_message_at", after=talks[0], limit=1
+    )
+    assert [talk.id for talk in page] == [talks[2]]
+
+
 def test_a_deleted_agent_is_gone(client: Letta, agent_id: str) -> None:
     client.agents.delete(agent_id)
 

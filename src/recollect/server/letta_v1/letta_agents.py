@@ -69,6 +69,7 @@ class AgentQuery(PageQuery):
     tags: Texts = ()
     match_all_tags: bool = False
     query_text: str | None = None
+    order_by: str = "created_at"
 
 
 class ResetBody(LettaBody):
@@ -100,6 +101,8 @@ def list_agents(call: LettaCall) -> Any:
     """Return agents, filtered by name, tags or a part of the name."""
     query = call.query_as(AgentQuery)
     agents = [agent for agent in all_agents(call.rec) if _matches(agent, query)]
+    if query.order_by == "updated_at":
+        agents.sort(key=lambda agent: agent.updated_at)
     page = page_of(agents, query, lambda agent: letta_id("agent", agent.id))
     return show_agents(call.rec, page)
 

@@ -32,6 +32,8 @@ from recollect.server.letta_v1.letta_turns import MessagesBody, respond_to_messa
 
 KEPT_SHARE = 0.3  # of the messages that a sliding window keeps, unless a client says another
 
+LAST_ACTIVITY = ("last_message_at", "last_run_completion")  # orders; every run stores a message
+
 
 class ConversationFields(LettaBody):
     """What a client says about a conversation."""
@@ -51,6 +53,7 @@ class ConversationQuery(PageQuery):
     agent_id: str | None = None
     summary_search: str = ""
     archive_status: Literal["unarchived", "archived", "all"] = "unarchived"
+    order_by: str = "created_at"
 
 
 class AgentOfConversation(LettaQuery):
@@ -96,6 +99,8 @@ def list_conversations(call: LettaCall) -> Any:
     if query.agent_id is not None:
         agent = find_agent(call.rec, our_id("agent", query.agent_id))
     talks = [talk for talk in _all(call.rec, agent) if _matches(talk, query)]
+    if query.order_by in LAST_ACTIVITY:
+        talks.sort(key=lambda talk: _last_message_at(call.rec, talk) or talk.started_at)
     page = page_of(talks, query, lambda talk: letta_id("conv", talk.id))
     return [
         conversation_json(talk, last_message_at=_last_message_at(call.rec, talk)) for talk in page
