@@ -225,7 +225,14 @@ def test_a_project_is_a_path_if_the_folder_exists_and_a_moved_one_is_offered(
     assert [hit["memory"]["content"] for hit in absolute] == ["The build uses pnpm."]
     assert json_of(run("search", "slash", "--project", "no/folder", "--json"))
     former, present = tmp_path / "work" / "site", tmp_path / "work" / "website"
+    monkeypatch.chdir(present)
+    from_inside = run("search", "build", "--project", ".")
+    listed = run("project", "list").output
     command = ["project", "link", str(former), str(present)]
-    assert f"recollect {' '.join(command)}" in " ".join(renamed.output.split())
+    for result in (renamed, from_inside):
+        assert f"recollect {' '.join(command)}" in " ".join(result.output.split())
+    assert "no such folder here" in listed
+    assert "recollect project link OLD NEW" in listed
     assert run(*command).exit_code == 0
-    assert json_of(run("search", "build", "--project", "work/website", "--json"))
+    assert json_of(run("search", "build", "--project", "../website", "--json"))
+    assert "no such folder here" not in run("project", "list").output

@@ -271,10 +271,13 @@ def test_a_folder_that_may_have_been_renamed_or_moved_is_offered_as_the_same_pro
             created_at=datetime(2026, 5, 8, tzinfo=UTC),
         )
 
-    there = {"/code/there"}
-    projects = [project("/code/site"), project("/code/there"), project("name"), project("/a/old")]
+    there = {"/code/there", "/srv/site", "/code/new"}
+    known = ("/code/site", "/code/there", "name", "/a/old", "/srv/site", "/code/new")
+    projects = [project(identity) for identity in known]
     table = {
         "moved": ("/home/anna/site", "/code/site"),
+        "moved, and known by now": ("/srv/site", "/code/site"),
+        "beside, and known": ("/code/new", ""),
         "renamed": ("/code/website", "/code/site"),
         "another": ("/home/anna/other", ""),
         "of a folder that is there": ("/home/anna/there", ""),

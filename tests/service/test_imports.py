@@ -13,6 +13,7 @@ import pytest
 import client_session_files
 from client_session_files import SQLITE, TABS
 from conftest import DATA
+from git_worktrees import linked_worktree
 from recollect import InvalidInput, LocalRecollect, Status
 from recollect.domain.import_progress import FileOutcome, ImportStep
 from recollect.service.imports import cursor, export_archive, history_source
@@ -457,6 +458,21 @@ def test_a_project_narrows_the_import_and_moves_nothing_into_it(
     assert [(one.conversations, one.left_out) for one in by_name] == [(0, 1), (0, 1)]
     assert [(one.conversations, one.left_out) for one in by_linked_name] == [(0, 1), (1, 0)]
     assert [project.name for project in rec.projects.list()] == ["shop", "tool", "tool"]
+
+
+def test_the_sessions_of_a_worktree_come_in_with_its_repository(
+    rec: LocalRecollect, home: Path
+) -> None:
+    (home / "shop" / ".git").mkdir(parents=True)
+    worktree = linked_worktree(home / "shop", home / "feature")
+    client_session_files.write_claude_code_session(
+        home, "a", PORT, cwd=str(worktree), folder="-feature"
+    )
+
+    [step] = import_and_drain(rec, "claude-code", project=str(home / "shop"))
+
+    assert (step.conversations, step.left_out) == (1, 0)
+    assert contents(rec, project=str(home / "shop"), everywhere=False) == [PORT]
 
 
 # ── broken and hostile files ────────────────────────────────────────────────────────────────────

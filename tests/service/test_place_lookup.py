@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from git_worktrees import linked_worktree
 from recollect import InvalidInput, LocalRecollect, NotFound
 from recollect.service.disk.git_checkout import find_checkout
 from support import open_memory
@@ -234,17 +235,6 @@ def test_worktrees_and_submodules_are_followed_to_their_remote(
 
     assert found.root == linked.resolve()
     assert found.remote == expected
-
-
-def linked_worktree(main: Path, folder: Path) -> Path:
-    """Make a worktree of *main* as git does: each knows the other."""
-    inner = main / ".git" / "worktrees" / folder.name
-    inner.mkdir(parents=True)
-    folder.mkdir(parents=True)
-    (inner / "commondir").write_text("../..\n")
-    (inner / "gitdir").write_text(f"{folder / '.git'}\n")
-    (folder / ".git").write_text(f"gitdir: {inner}\n")
-    return folder
 
 
 def test_worktrees_of_a_repository_without_a_remote_are_one_project(

@@ -1,13 +1,14 @@
 """The command `project`: list projects, link those that are one, and manage members."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import DefaultGroup, with_store
 from recollect.cli.output import Output, safe
-from recollect.domain.project import Project, project_labels
+from recollect.domain.project import Project, link_command, project_labels
 from recollect.domain.team import MemberRole
 
 
@@ -29,10 +30,15 @@ def list_(rec: LocalRecollect) -> Output:
 
     def lines() -> Iterator[str]:
         names = project_labels(projects)
+        linked_ids = {item.linked_to for item in projects}
+        gone_ids = {item.id for item in projects if item.id not in linked_ids and _is_gone(item)}
         for item in projects:
             linked = f"  part of {safe(names[item.linked_to])}" if item.linked_to else ""
             name = f"[bold]{safe(names[item.id])}[/bold]"
-            yield f"{name}  [dim]{safe(_identity_label(item))}[/dim]{linked}"
+            gone = "  [dim]no such folder here[/dim]" if item.id in gone_ids else ""
+            yield f"{name}  [dim]{safe(_identity_label(item))}[/dim]{linked}{gone}"
+        if gone_ids:
+            yield f"If a folder was renamed or moved: {safe(link_command('OLD', 'NEW'))}"
         if not projects:
             yield "No projects yet. Store a memory with: recollect add TEXT --project ."
 
@@ -117,6 +123,12 @@ def list_members(rec: LocalRecollect, *, project: str | None) -> Output:
             yield "No members. Add one with: recollect project member add PROJECT USER"
 
     return Output(members, lines())
+
+
+def _is_gone(item: Project) -> bool:
+    """Return whether a project is known by a folder that is not on this machine."""
+    folder = Path(item.identity)
+    return folder.is_absolute() and not item.linked_to and not folder.exists()
 
 
 def _identity_label(item: Project) -> str:

@@ -8,8 +8,9 @@ import click
 
 def folder_as_path(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     """Return a relative path that leads to a folder as a path from the root on, not as a name."""
-    if value and ("/" in value or os.sep in value) and Path(value).is_dir():
-        return str(Path(value).absolute())
+    is_path = value in (".", "..") or (value and ("/" in value or os.sep in value))
+    if value and is_path and Path(value).is_dir():
+        return os.path.abspath(value)
     return value
 
 

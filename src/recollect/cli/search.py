@@ -19,6 +19,7 @@ from recollect.cli.options import (
 from recollect.cli.output import Output, safe, shorten
 from recollect.domain.project import Project, moved_folder_hint, unknown_name_hint
 from recollect.domain.retrieval import Hit
+from recollect.service.place_lookup import project_identity
 from recollect.wire.requests.conversations import SearchMessagesRequest
 from recollect.wire.requests.recollect import SearchRequest
 
@@ -50,10 +51,9 @@ def memories(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
 
 def _place_hint(reference: str, projects: list[Project]) -> str:
     """Return what to do if a project is not known by this name or at this place, or ''."""
-    folder = Path(reference)
-    is_known = any(project.identity == reference for project in projects)
-    if folder.is_absolute() and not is_known:
-        return moved_folder_hint(reference, projects, lambda path: Path(path).exists())
+    identity = project_identity(reference)
+    if Path(identity).is_absolute():
+        return moved_folder_hint(identity, projects, lambda path: Path(path).exists())
     return unknown_name_hint(reference, projects)
 
 

@@ -13,6 +13,7 @@ service/disk/git_checkout.py.
 """
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -245,22 +246,30 @@ def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[
     """
     Return what to do if the folder *path* may be a known one that was renamed or moved, or ''.
 
-    That is a project of a folder that is gone, if it had the same name or the same parent.
+    That is a project of a folder that is gone, if it had the same name. One with the same parent
+    may have been renamed, if nothing is known of *path* yet.
     """
-    folder = PurePath(path)
+    projects, folder = list(projects), PurePath(path)
+    is_new = all(project.identity != path for project in projects)
     gone = [
         former
         for project in projects
         if (former := PurePath(project.identity)).is_absolute() and not project.linked_to
-        if former != folder and (former.name == folder.name or former.parent == folder.parent)
+        if former != folder
+        if former.name == folder.name or (is_new and former.parent == folder.parent)
         if not exists(project.identity)
     ]
     if not gone:
         return ""
     return (
-        f"Nothing is known of {path}, and the folder {gone[0]} is gone. If it was renamed or "
-        f"moved, make them one project: recollect project link {gone[0]} {path}"
+        f"The folder {gone[0]} is gone. If it was renamed or moved to {path}, make them one "
+        f"project: {link_command(gone[0], path)}"
     )
+
+
+def link_command(former: PurePath | str, present: str) -> str:
+    """Return the command that makes the project of a folder that was moved one with the present."""
+    return f"recollect project link {shlex.quote(str(former))} {shlex.quote(present)}"
 
 
 def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:

@@ -6,11 +6,9 @@ project and never moves a conversation to another. Only a conversation without a
 project of the option.
 """
 
-from recollect.config import expand_home
-from recollect.domain.project import ByName, ByPath, ByRemote, parse_reference
-from recollect.service.disk.git_checkout import find_checkout
+from recollect.domain.project import ByName, parse_reference
 from recollect.service.imports.history_source import ImportedConversation
-from recollect.service.place_lookup import RequestPlace, find_viewer
+from recollect.service.place_lookup import RequestPlace, find_viewer, project_identity
 from recollect.store.protocol import Tables
 
 
@@ -36,16 +34,12 @@ def _is_same_project(tables: Tables, reference: str, other: str) -> bool:
     if len(known_ids) == 2:
         return known_ids[0] == known_ids[1]
     # At least one is not in the store: compare what it would be known by.
-    return bool(_identities(reference) & _identities(other)) and not known_ids
+    return not known_ids and _identity(reference) == _identity(other)
 
 
-def _identities(reference: str) -> set[str]:
+def _identity(reference: str) -> str:
     match parse_reference(reference):
         case ByName(name):
-            return {f"name {name.casefold()}"}
-        case ByRemote(remote):
-            return {f"remote {remote}"}
-        case ByPath(path):
-            checkout = find_checkout(expand_home(path))
-            identities = {f"root {checkout.root}"}
-            return identities | ({f"remote {checkout.remote}"} if checkout.remote else set())
+            return f"name {name.casefold()}"
+        case _:
+            return f"place {project_identity(reference)}"
