@@ -77,10 +77,11 @@ SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
 
 -- query_state: the same, and whether items wait to be embedded by the model that answers queries
+-- (from the ends of the index: EXISTS reads the whole table if nothing waits)
 SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension,
-       EXISTS (SELECT 1 FROM items WHERE embedded_by IS NULL)
-       OR EXISTS (SELECT 1 FROM items WHERE embedded_by < e.serving)
-       OR EXISTS (SELECT 1 FROM items WHERE embedded_by > e.serving)
+       coalesce((SELECT embedded_by IS NULL FROM items ORDER BY embedded_by DESC NULLS FIRST LIMIT 1), false)
+       OR coalesce((SELECT min(embedded_by) FROM items) < e.serving, false)
+       OR coalesce((SELECT max(embedded_by) FROM items) > e.serving, false)
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
 
 -- choose_model: for all programs whose settings name no model

@@ -1,11 +1,13 @@
 -- memory_records: items, given as a JSON list: each with its partition, whether it has vectors, and what ranking needs if it passes the filters
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
+-- (an embedded item with words has vectors, and its row says that without another search; OFFSET 0 keeps the planner
+-- from reading every memory that passes the filters instead of those few)
+SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
        m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice
   FROM int_list(:item_ids) j
   JOIN items i ON i.seq = j.value
-  LEFT JOIN memories m ON m.id = i.id
-   AND m.status IN (SELECT value FROM json_list(:statuses))
-   AND m.type IN (SELECT value FROM json_list(:types))
+  LEFT JOIN LATERAL (SELECT * FROM memories WHERE id = i.id OFFSET 0) m
+    ON m.status = ANY (ARRAY(SELECT value FROM json_list(:statuses)))
+   AND m.type = ANY (ARRAY(SELECT value FROM json_list(:types)))
    AND m.observed_at >= :since AND m.observed_at <= :until
    AND (:session_records <> 0 OR m.rule <> 'episode')
    AND (:only_said = 0 OR m.status NOT IN ('inbox', 'stated')
@@ -26,14 +28,14 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
  ORDER BY j.key;
 
 -- message_records: the same for messages, and the item of the message before it in its conversation if :preceding
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
+SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
        m.id, m.created_at, m.role, b.seq, b.id
   FROM int_list(:item_ids) j
   JOIN items i ON i.seq = j.value
-  LEFT JOIN messages m ON m.id = i.id
-   AND m.created_at >= :since AND m.created_at <= :until
+  LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = i.id OFFSET 0) m
+    ON m.created_at >= :since AND m.created_at <= :until
    AND m.conversation_id NOT IN (SELECT id FROM hidden_conversations)
-   AND m.role IN (SELECT value FROM json_list(:roles))
+   AND m.role = ANY (ARRAY(SELECT value FROM json_list(:roles)))
    AND (CAST(:conversation_id AS text) IS NULL OR m.conversation_id = :conversation_id)
    AND (CAST(:besides AS text) IS NULL OR m.conversation_id <> :besides)
    AND (:call = '' OR m.tool_calls IS NULL OR strpos(m.tool_calls, :call) = 0)
@@ -46,7 +48,7 @@ SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq
  ORDER BY j.key;
 
 -- text_records: the same for blocks, files and documents, which have no filters but a JSON list of ids, or NULL for all
-SELECT i.seq, i.shelf_id, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
+SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
        CASE WHEN CAST(:ids AS text) IS NULL OR i.id IN (SELECT value FROM json_list(:ids)) THEN i.id END
   FROM int_list(:item_ids) j JOIN items i ON i.seq = j.value ORDER BY j.key;
 

@@ -3,7 +3,9 @@ SELECT e.id, e.seq, e.chunks, e.vector FROM items i JOIN embeddings e ON e.seq =
  WHERE i.shelf_id = :partition_id AND e.chunks > 0 ORDER BY e.id;
 
 -- since: searched vectors that were added after an id
-SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
+-- (they are few: OFFSET 0 keeps the planner from reading every item for them)
+SELECT e.id, i.shelf_id, e.seq, e.chunks, e.vector
+  FROM embeddings e JOIN LATERAL (SELECT shelf_id FROM items WHERE seq = e.seq OFFSET 0) i ON true
  WHERE e.id > :id AND e.model_id = :model_id AND e.chunks > 0 ORDER BY e.id;
 
 -- by_id: the vectors of some ids, given as a JSON list
