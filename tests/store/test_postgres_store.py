@@ -184,6 +184,7 @@ def test_a_write_with_a_statement_that_failed_is_not_acknowledged(store: Postgre
         tables.agents.add(agent("a", "anna"))
         with suppress(psycopg.Error):
             tables.agents.add(agent("a", "anna"))
+            tables.agents.get("a")  # waits for the statements before it
 
     with pytest.raises(StoreUnavailable, match="nothing was changed"):
         store.write(swallow_error)

@@ -99,7 +99,15 @@ class DatabaseConnection(Protocol):
     for each of its parameters; further ones are ignored. Not thread-safe.
     """
 
-    def execute(self, statement: str, parameters: Mapping[str, Any]) -> int:
+    def execute(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        """
+        Run a statement that writes.
+
+        Its result need not have arrived when this returns: an error may be raised by a later
+        statement of the transaction, or at its end.
+        """
+
+    def execute_counted(self, statement: str, parameters: Mapping[str, Any]) -> int:
         """Run a statement that writes; return how many rows it changed."""
 
     def fetch_all(

@@ -37,6 +37,9 @@ class WriteTransactions(Protocol):
     def begin(self) -> None:
         """Begin a transaction, as the only writer of the store."""
 
+    def finish_statements(self) -> None:
+        """Wait until every statement is carried out; raises the error of the first that failed."""
+
     def commit(self) -> None:
         """Commit; when it returns, the writes are on disk."""
 
@@ -166,6 +169,7 @@ class Writer:
         try:
             with self._transactions.translate_errors():
                 ticket.result = ticket.work()
+                self._transactions.finish_statements()  # while its errors are known to be its own
         except Exception as error:  # any error of the work is raised in the caller
             if self._transactions.must_retry(error) or not self._transactions.in_transaction:
                 raise  # the database ended the whole transaction (disk full, I/O): all fail

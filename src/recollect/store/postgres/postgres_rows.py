@@ -85,10 +85,12 @@ class PostgresRows:
         values = ", ".join(f":{column}" for column in row)
         try:
             self._run(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
+            self._connection.finish_statements()
         except (psycopg.IntegrityError, psycopg.DataError) as error:
             raise RowRefused(str(error).splitlines()[0]) from error
 
     def select(self, sql: str, values: Mapping[str, Any] | None = None) -> Iterator[Row]:
+        self._connection.end_pipeline()  # in which there are no server-side cursors
         return stream_rows(self._connection.db, driver_sql(sql)[0], values or {})
 
     def execute(self, sql: str) -> None:

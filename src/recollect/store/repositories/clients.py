@@ -32,7 +32,7 @@ class ClientRepository(Repository):
         return self._all(_client, "latest", limit=limit)
 
     def _count(self, statement: str, name: str, at: datetime) -> None:
-        if self._run(statement, name=name, at=at):
+        if self._run_counted(statement, name=name, at=at):
             return
         self._run("add", name=name, at=at)
         self._run(statement, name=name, at=at)

@@ -13,7 +13,7 @@ class IdempotencyKeyRepository(Repository):
     def claim(self, key: str, fingerprint: str, *, at: datetime) -> bool:
         """Store *key* for a request; return False if it is used already."""
         values = {"key": key, "fingerprint": fingerprint, "created_at": at}
-        return bool(self._run("claim", **values))
+        return bool(self._run_counted("claim", **values))
 
     def fingerprint(self, key: str) -> str | None:
         """Return the fingerprint of the request that used *key*, or None."""

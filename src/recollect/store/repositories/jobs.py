@@ -36,7 +36,7 @@ class JobRepository(Repository):
     def renew_lease(self, job: Job, *, lease_until: datetime, payload: Mapping[str, Any]) -> bool:
         """Renew the lease and store the progress; return False if the lease was lost."""
         values = _lease_values(job) | {"lease_until": lease_until, "payload": payload}
-        return bool(self._run("renew_lease", **values))
+        return bool(self._run_counted("renew_lease", **values))
 
     def release(
         self,
@@ -55,11 +55,11 @@ class JobRepository(Repository):
         The payload stays as it is stored if none is given.
         """
         values = {"state": to, "run_at": run_at, "left": attempts, "error": error, "now": now}
-        return bool(self._run("release", **_lease_values(job), **values, payload=payload))
+        return bool(self._run_counted("release", **_lease_values(job), **values, payload=payload))
 
     def requeue(self, job_id: str, *, now: datetime) -> bool:
         """Make a parked or waiting job due now; return False if it is neither."""
-        return bool(self._run("requeue", id=job_id, now=now))
+        return bool(self._run_counted("requeue", id=job_id, now=now))
 
     def get(self, job_id: str) -> Job | None:
         """Return the job with that id, or None."""

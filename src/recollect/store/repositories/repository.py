@@ -24,9 +24,13 @@ class Repository:
     def __init__(self, connection: DatabaseConnection) -> None:
         self._connection = connection
 
-    def _run(self, statement: str, /, **values: Any) -> int:
+    def _run(self, statement: str, /, **values: Any) -> None:
+        """Run a statement that writes; its error may be raised by a later one, or at the end."""
+        self._connection.execute(f"{self._statements}.{statement}", values)
+
+    def _run_counted(self, statement: str, /, **values: Any) -> int:
         """Run a statement that writes; return how many rows it changed."""
-        return self._connection.execute(f"{self._statements}.{statement}", values)
+        return self._connection.execute_counted(f"{self._statements}.{statement}", values)
 
     def _all(self, shape: RowShape[T], statement: str, /, **values: Any) -> list[T]:
         """Return all rows as records."""

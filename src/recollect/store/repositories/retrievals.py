@@ -81,7 +81,7 @@ class RetrievalRepository(Repository):
 
     def prune(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
         """Delete of the oldest *limit* those that are too old or too many; return how many."""
-        return self._run("prune", **_limit_values(before, most_bytes), limit=limit)
+        return self._run_counted("prune", **_limit_values(before, most_bytes), limit=limit)
 
     def times_returned(self, memory_id: str) -> int:
         """Return how often a memory was returned by the retrievals in the log."""
@@ -112,7 +112,7 @@ class RetrievalRepository(Repository):
 
     def delete_view(self, name: str) -> bool:
         """Delete a saved search; return whether there was one."""
-        return bool(self._run("delete_view", name=name))
+        return bool(self._run_counted("delete_view", name=name))
 
     def _without_deleted(self, retrieval: Retrieval) -> Retrieval:
         """

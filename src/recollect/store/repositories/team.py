@@ -45,12 +45,16 @@ class TeamRepository(Repository):
 
     def set_token(self, user_id: str, token_hash: str, *, at: datetime) -> bool:
         """Replace the token of a user; return False if the user is revoked."""
-        return bool(self._run("set_token", id=user_id, token_hash=token_hash, rotated_at=at))
+        return bool(
+            self._run_counted("set_token", id=user_id, token_hash=token_hash, rotated_at=at)
+        )
 
     def revoke_user(self, user_id: str, unusable_hash: str, *, at: datetime) -> bool:
         """Revoke a user, who leaves every project; return False if that was done before."""
         self._run("leave_projects", user_id=user_id)
-        return bool(self._run("revoke_user", id=user_id, token_hash=unusable_hash, revoked_at=at))
+        return bool(
+            self._run_counted("revoke_user", id=user_id, token_hash=unusable_hash, revoked_at=at)
+        )
 
     def add_project(self, project: TeamProject) -> None:
         """Store a new project."""
@@ -71,7 +75,7 @@ class TeamRepository(Repository):
 
     def remove_member(self, project_id: str, user_id: str) -> bool:
         """Remove a member from a project; return False if it was none."""
-        return bool(self._run("remove_member", project_id=project_id, user_id=user_id))
+        return bool(self._run_counted("remove_member", project_id=project_id, user_id=user_id))
 
     def members(self, project_id: str = "") -> list[Member]:
         """Return the members of a project, or of all projects."""
@@ -100,4 +104,4 @@ class TeamRepository(Repository):
 
     def prune_audit(self, *, before: datetime, limit: int) -> int:
         """Delete some of the entries that are older than *before*; return how many."""
-        return self._run("prune_audit", before=before, limit=limit)
+        return self._run_counted("prune_audit", before=before, limit=limit)

@@ -21,7 +21,10 @@ class SqliteConnection:
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db
 
-    def execute(self, statement: str, parameters: Mapping[str, Any]) -> int:
+    def execute(self, statement: str, parameters: Mapping[str, Any]) -> None:
+        self._start(statement, parameters)
+
+    def execute_counted(self, statement: str, parameters: Mapping[str, Any]) -> int:
         self._start(statement, parameters)
         return self.db.changes()
 

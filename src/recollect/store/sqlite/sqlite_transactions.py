@@ -26,6 +26,9 @@ class SqliteTransactions:
     def begin(self) -> None:
         self._db.execute("BEGIN IMMEDIATE")
 
+    def finish_statements(self) -> None:
+        pass  # each one is finished when `execute` returns
+
     def commit(self) -> None:
         self._db.execute("COMMIT")
 
