@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field
 from recollect.app.local_recollect import LocalRecollect, store_location
 from recollect.hooks import event_names
 from recollect.hooks.handle_event import handle_event
-from recollect.text.token_counter import counter_for
 from recollect.wire.request import PREFIX
 
 
@@ -25,11 +24,6 @@ class HookRequest(BaseModel):
     project: str = Field(default="", max_length=4_096)
     payload: dict[str, Any] = Field(alias="told")
     deadline: float = Field(default=0.0, alias="until")  # Unix time; 0: no deadline
-
-
-def preload_token_counter() -> None:
-    """Load the token tables, so that the first hook does not wait for them."""
-    counter_for().count("warm")
 
 
 def hook_router(rec: LocalRecollect) -> APIRouter:

@@ -26,14 +26,16 @@ from recollect.server import error_handlers, memory_server_routes
 from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.file_routes import file_routes
 from recollect.server.health import HealthReader, health_router
-from recollect.server.hook_routes import hook_router, preload_token_counter
+from recollect.server.hook_routes import hook_router
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.letta_v1.letta_app import letta_mount
 from recollect.server.metrics import RequestMetrics
 from recollect.server.metrics_route import metrics_router
 from recollect.server.path_decoding import PathDecodingMiddleware
+from recollect.server.preload import preload
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.request_observer import RequestObserver, ServerLifecycle
+from recollect.server.route_index import RouteIndex
 from recollect.server.team_gate import TeamGate, TeamGateMiddleware
 from recollect.server.team_routes import team_app
 from recollect.server.verb_routes import ServedStore, verb_routes
@@ -95,7 +97,7 @@ def store_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         background.start()
         # In a separate thread, so that the start does not wait for it.
-        threading.Thread(target=preload_token_counter, name="recollect-warm", daemon=True).start()
+        threading.Thread(target=preload, name="recollect-warm", daemon=True).start()
         async with mcp.running(), also_running():
             yield
         # With a thread of its own: requests that were abandoned may hold all others.
@@ -128,6 +130,7 @@ def store_app(
     app.state.site = make_site(rec)
     app.state.settings = settings
     app.router.routes.extend(web_routes())
+    app.router.routes.insert(0, RouteIndex(app.router.routes))
     error_handlers.add_error_handlers(app)
     # The middleware added last is the outermost.
     app.add_middleware(ClientNameMiddleware)
