@@ -67,6 +67,16 @@ def test_searching_by_words_alone_loads_no_model() -> None:
     assert not {name.rpartition(".")[2] for name in services} & {"capture", "forget", "briefing"}
 
 
+def test_a_server_that_is_warm_has_loaded_what_a_hook_at_a_tool_call_needs() -> None:
+    warm = loaded(
+        "import recollect\n"
+        "with recollect.open(':memory:', embedding_backend='none') as memory:\n"
+        "    memory.engine.warm_up()"
+    )
+
+    assert "recollect.service.action_advice" in warm
+
+
 def test_a_hook_without_a_server_loads_no_part_of_the_engine_and_no_unused_search() -> None:
     answer = (
         "import tempfile, os, recollect\n"

@@ -164,7 +164,7 @@ class EngineControl:
         )
 
     def warm_up(self) -> bool:
-        """Load the embedder if it runs on this machine; return whether it does."""
+        """Load what first requests need; return whether the embedder runs on this machine."""
         return maintenance.warm_up(self._services)
 
     def check_health(self) -> StoreHealth:

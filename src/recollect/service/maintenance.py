@@ -29,6 +29,7 @@ from recollect.service.services import Services
 from recollect.service.store_status import pending_items
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
+from recollect.wire.requests.captures import GetAdviceRequest
 from recollect.wire.requests.maintenance import (
     RebuildIndexesRequest,
     RunMaintenanceRequest,
@@ -110,7 +111,16 @@ def prune_retrievals(services: Services, *, least: int = LEAST_PRUNED) -> int:
 
 
 def warm_up(services: Services) -> bool:
-    """Load the embedder if it runs on this machine; return whether it does."""
+    """
+    Load what a server needs for its first requests.
+
+    Return whether the embedder runs on this machine, and so is loaded.
+    """
+    from recollect.service import action_advice  # loading it is slow, and only servers warm up
+
+    # A hook at a tool call waits a tenth of a second for its line. This logs nothing.
+    any_call = GetAdviceRequest(tool="Bash", arguments={"command": "true"})
+    action_advice.advice(services, any_call)
     if services.embedder_status().backend not in LOCAL_BACKENDS:
         return False
     indexer = services.indexer()
