@@ -18,8 +18,10 @@ from pathlib import Path
 from recollect.clock import from_micros, to_micros
 from recollect.config import expand_home
 from recollect.domain.sync_report import KeptVersion, SyncPeer, SyncReport, SyncSetup, SyncStatus
+from recollect.domain.unfinished_work import WorkKind
 from recollect.errors import InvalidInput, NotFound, RecollectError, StoreBusy, StoreUnavailable
 from recollect.service.apply_tombstones import apply_tombstones
+from recollect.service.erase_deleted import finish_erasure
 from recollect.service.forget import forget
 from recollect.service.services import Services
 from recollect.store.file_lock import hold_lock
@@ -206,6 +208,7 @@ class StoreSync:
         receiver.read_records()
         forgotten += self._forget(receiver.received.to_forget)
         forgotten += self._carry_out_deletions()
+        self._erase_deleted()
         if former is not None:
             self._store.write(lambda tables: SyncState(tables.connection.db).reset_sent_and_read())
         publisher.publish()
@@ -232,7 +235,15 @@ class StoreSync:
         """Delete here what a person deleted on another device; return how many records."""
         self._store.write(delete_under_main_ids)
         count = sum(apply_tombstones(self._services).values())
-        return count + self._forget(self._store.write(delete_sources))
+        clock = self._services.clock
+        return count + self._forget(self._store.write(lambda tables: delete_sources(tables, clock)))
+
+    def _erase_deleted(self) -> None:
+        """Erase deleted words from the files of the store, unless a reader prevents it for now."""
+        with self._store.read() as tables:
+            work = tables.unfinished_work.all(WorkKind.ERASE_DELETED)
+        if work:
+            finish_erasure(self._services)
 
     def _forget(self, memory_ids: list[str]) -> int:
         count = 0

@@ -188,7 +188,11 @@ def _content(db: apsw.Connection) -> list[tuple[object, ...]]:
 
 def overwrite_file(descriptor: int) -> None:
     """Overwrite a file that has no name any more, so that its blocks hold no words."""
-    left = os.fstat(descriptor).st_size
+    status = os.fstat(descriptor)
+    blocks = getattr(status, "st_blocks", None)  # Windows does not say
+    left = status.st_size
+    if blocks is not None:  # holes of a sparse file have none, and must not fill the disk
+        left = min(left, max(blocks * 512, _WIPE_BYTES))
     os.lseek(descriptor, 0, os.SEEK_SET)
     while left > 0:
         left -= os.write(descriptor, bytes(min(left, _WIPE_BYTES)))

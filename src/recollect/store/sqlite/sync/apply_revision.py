@@ -31,9 +31,10 @@ from recollect.store.sqlite.sync.kept_versions import (
     is_kept_version,
     version_record,
 )
+from recollect.store.sqlite.sync.received_deletions import request_erasure
 from recollect.store.sqlite.sync.record_index import RecordIndex
 from recollect.store.sqlite.sync.record_kinds import ALIASES
-from recollect.store.sqlite.sync.record_merge import lost_values, merge_rows
+from recollect.store.sqlite.sync.record_merge import loses_text, lost_values, merge_rows
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.reference_check import ReferenceCheck
 from recollect.store.sqlite.sync.rename_record import rename_record
@@ -130,7 +131,7 @@ class RevisionApplier:
         is_newer = stored is None or includes(revision.vector, stored.vector)
         if present is None:
             takes_over = is_newer and not is_changed and not is_renamed
-            self._write(replace(revision, rows=rows), stored, is_unsent=not takes_over)
+            self._write(replace(revision, rows=rows), None, stored, is_unsent=not takes_over)
         elif _same(present, rows):
             vector = join(stored.vector if stored else {}, revision.vector)
             self._store_revision(revision, vector, stored)
@@ -139,7 +140,7 @@ class RevisionApplier:
             return RevisionOutcome.UNCHANGED
         elif is_newer and not is_changed and stored is not None:
             is_unsent = is_adjusted or is_renamed
-            self._write(replace(revision, rows=rows), stored, is_unsent=is_unsent)
+            self._write(replace(revision, rows=rows), present, stored, is_unsent=is_unsent)
         else:
             self._merge(replace(revision, rows=rows), present, stored, is_renamed=is_renamed)
         self.received[kind] += 1
@@ -219,7 +220,8 @@ class RevisionApplier:
             vector=join(stored.vector, revision.vector),
             clock=max(stored.clock, revision.clock),
         )
-        self._write(united, stored, is_unsent=is_renamed or not _same(merged, revision.rows))
+        is_unsent = is_renamed or not _same(merged, revision.rows)
+        self._write(united, present, stored, is_unsent=is_unsent)
 
     def _keep_version(
         self, kind: str, record_id: str, merged: Rows, side: Rows, clock: int
@@ -238,7 +240,14 @@ class RevisionApplier:
             "`recollect sync versions`"
         )
 
-    def _write(self, revision: Revision, stored: KnownRevision | None, *, is_unsent: bool) -> None:
+    def _write(
+        self,
+        revision: Revision,
+        present: Rows | None,
+        stored: KnownRevision | None,
+        *,
+        is_unsent: bool,
+    ) -> None:
         """Store the rows of a revision, and whether this device has to publish them."""
         kind, record_id = revision.kind, revision.id
         assert revision.rows is not None
@@ -248,6 +257,8 @@ class RevisionApplier:
             former = self._index.item(kind, record_id)
             self._rows.write(kind, rows)
             self._index.update(kind, record_id, former)
+            if present is not None and loses_text(kind, present, rows):
+                request_erasure(self._tables, self._clock)
             if kind == "sources":
                 self._references.check_quotes(record_id)
             if kind == "memories":

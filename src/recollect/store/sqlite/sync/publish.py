@@ -12,12 +12,12 @@ from dataclasses import field, replace
 from functools import partial
 
 from recollect.clock import Clock, to_micros
-from recollect.domain.source import BLANKS
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision
 from recollect.store.sqlite.sync.record_kinds import ALIASES, FIRST_KINDS, KINDS
+from recollect.store.sqlite.sync.record_merge import FORGOTTEN_MARKS
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.sync_folder import (
     FileHead,
@@ -28,11 +28,9 @@ from recollect.store.sqlite.sync.sync_folder import (
     revision_line,
 )
 from recollect.store.sqlite.sync.sync_state import Device, SyncState, UnsentChange
-from recollect.text.forgotten_words import MARKER
-from recollect.text.redacted_merge import ID_MARKER
 
 RECORDS_PER_FILE = 2_000
-_MARKS = tuple(mark.encode() for mark in (MARKER, ID_MARKER, *BLANKS))
+_MARKS = tuple(mark.encode() for mark in FORGOTTEN_MARKS)
 
 
 @dataclass
@@ -67,7 +65,7 @@ class Publisher:
         """
         Take over files of this device that were written before a kill.
 
-        Return False if the folder has files that this store does not know: it was restored from a
+        Return False if the folder has files that this store did not write: it was restored from a
         backup, or copied, and must be a device of its own.
         """
         device = self._device()
@@ -79,11 +77,19 @@ class Publisher:
             self._adopt(file)
             device = self._device()
         present = self._folder.files(device.device)
-        if device.number and device.number not in {file.number for file in present}:
+        newest = [file for file in present if file.number == device.number]
+        if device.number and not newest:
             return False  # the folder was emptied, or is another one
+        if newest and newest[0].sha256() != device.head:
+            return False  # another store writes as this device, or the file was damaged
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
-            replaced = [file for file in present if not state.has_contents(file.number)]
+            written = state.files(device.device)
+            replaced = [
+                file
+                for file in present
+                if file.number in written and not state.has_contents(file.number)
+            ]
         for file in replaced:
             if file.number != device.number:
                 self._folder.remove(file)

@@ -102,7 +102,6 @@ class Receiver:
         """Read a file; return whether everything in it is settled."""
         refused: dict[tuple[str, str], str] = {}
         try:
-            sha256 = file.sha256()
             while True:
                 lines = self._folder.read(file)
                 head = parse_head(next(lines, b""), file, self._store.schema_version())
@@ -111,6 +110,8 @@ class Receiver:
                 fitting = _without(revisions, refused)
                 try:
                     missing = self._apply(_leading(fitting) if only_first else fitting)
+                    is_settled = not (only_first or missing or refused)
+                    sha256 = file.sha256() if is_settled else ""
                     break
                 except _RecordRefused as error:  # the file is read again without it
                     refused[error.record] = str(error)

@@ -5,6 +5,10 @@ A record that two devices made has two ids: who deletes it under one id deletes 
 Sources are deleted with the quotes that are left of them.
 """
 
+from recollect.clock import Clock
+from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
+from recollect.store.open_tables import OpenTables
+from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.store import SqliteTables
 
 _QUOTES = """SELECT e.memory_id, e.id,
@@ -34,7 +38,12 @@ def delete_under_main_ids(tables: SqliteTables) -> None:
         db.execute(_SPREAD)
 
 
-def delete_sources(tables: SqliteTables) -> list[str]:
+def request_erasure(tables: OpenTables[SqliteConnection], clock: Clock) -> None:
+    """Record that the files of this store may still hold what another device forgot."""
+    tables.unfinished_work.add(UnfinishedWork(kind=WorkKind.ERASE_DELETED, started_at=clock.now()))
+
+
+def delete_sources(tables: SqliteTables, clock: Clock) -> list[str]:
     """
     Delete the sources that have a tombstone; return the memories that quote nothing else.
 
@@ -46,8 +55,11 @@ def delete_sources(tables: SqliteTables) -> list[str]:
         if other_quotes:
             sql = "DELETE FROM evidence WHERE memory_id = ? AND id = ?"
             db.execute(sql, (memory_id, evidence_id))
+            request_erasure(tables, clock)
         else:
             memory_ids.append(str(memory_id))
     db.execute(_SOURCES)
+    if db.changes():
+        request_erasure(tables, clock)
     db.execute(_RELEASE)
     return memory_ids

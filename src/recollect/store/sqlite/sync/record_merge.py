@@ -22,9 +22,11 @@ from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.record_rows import Row, Rows
 from recollect.store.transfer.merge_records import change_row_mark, version_row_mark
 from recollect.text.fingerprint import fingerprint, sha256_hex
-from recollect.text.redacted_merge import merge_blanked, merge_redacted
+from recollect.text.forgotten_words import MARKER
+from recollect.text.redacted_merge import ID_MARKER, merge_blanked, merge_redacted
 
 WRITER = "sync"
+FORGOTTEN_MARKS = (MARKER, ID_MARKER, *BLANKS)  # what forgetting leaves in a text
 _PENDING = "pending"
 
 
@@ -244,6 +246,16 @@ def _union_by_key(
         present = united.get(row[key])
         united[row[key]] = row if present is None else merge(present, row)
     return [united[name] for name in sorted(united)]
+
+
+def loses_text(kind: str, present: Rows, rows: Rows) -> bool:
+    """Return whether words that are stored here were forgotten in the record on another device."""
+    if kind == "blocks":
+        before, after = present["block_history"], rows["block_history"]
+        if _without_forgotten_words(before, after)[0] != list(before):
+            return True
+    before_text, after_text = repr(present), repr(rows)
+    return any(after_text.count(mark) > before_text.count(mark) for mark in FORGOTTEN_MARKS)
 
 
 def lost_values(kind: str, merged: Rows, other: Rows) -> Row:

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -34,8 +35,9 @@ from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
 FORMAT = 1
 MANIFEST = "recollect-sync.json"
 _DEVICE = re.compile(r"device-([0-9a-f]{16})")
-_FILE = re.compile(r"(\d{6,})\.sync")
+_FILE = re.compile(r"([0-9]{6,15})\.sync")
 _MAX_MANIFEST = 1_000_000
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)  # Windows has no such flag
 
 
 @dataclass(frozen=True)
@@ -78,16 +80,19 @@ class SharedFolder:
 
     def devices(self) -> list[str]:
         """Return the devices that have a folder."""
-        matches = (_DEVICE.fullmatch(entry.name) for entry in self.path.iterdir())
-        return sorted(match[1] for match in matches if match)
+        with os.scandir(self.path) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return sorted(match[1] for match in map(_DEVICE.fullmatch, names) if match)
 
     def files(self, device: str) -> list[FolderFile]:
         """Return the files of a device by number."""
         folder = self._folder_of(device)
-        if not folder.is_dir():
+        if folder.is_symlink() or not folder.is_dir():
             return []
-        matches = ((entry, _FILE.fullmatch(entry.name)) for entry in folder.iterdir())
-        files = [FolderFile(device, int(match[1]), path) for path, match in matches if match]
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_file()]
+        matches = [match for match in map(_FILE.fullmatch, names) if match]
+        files = [FolderFile(device, int(match[1]), folder / match[0]) for match in matches]
         return sorted(files, key=lambda file: file.number)
 
     def write(self, head: FileHead, revisions: Iterable[bytes]) -> str:
@@ -137,15 +142,19 @@ class SharedFolder:
             raise ImportRefused(f"{file.path} cannot be read: {error}") from error
 
     def remove(self, file: FolderFile) -> None:
-        """Overwrite and delete a file of this device."""
-        if file.path.exists():
-            descriptor = os.open(file.path, os.O_RDWR)
+        """Overwrite and delete a file of this device; of one with another name, delete this one."""
+        try:
+            status = file.path.lstat()
+        except FileNotFoundError:
+            return
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            descriptor = os.open(file.path, os.O_RDWR | _NO_FOLLOW)
             try:
                 overwrite_file(descriptor)
             finally:
                 os.close(descriptor)
-            file.path.unlink(missing_ok=True)
-            fsync_folder(file.path.parent)
+        file.path.unlink(missing_ok=True)
+        fsync_folder(file.path.parent)
 
     def remove_device(self, device: str) -> None:
         """Delete the folder of a device."""
@@ -260,12 +269,14 @@ def is_shared_folder(path: Path) -> bool:
 def _read_manifest(path: Path) -> dict[str, Any]:
     file = path / MANIFEST
     try:
+        if not file.is_file():
+            raise ValueError(f"it has no file {MANIFEST}")
         if file.stat().st_size > _MAX_MANIFEST:
             raise ValueError("it is too large")
         manifest = json.loads(file.read_bytes())
         if not isinstance(manifest, dict) or manifest.get("recollect") != "sync":
             raise ValueError("it is not a manifest of Recollect")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path} is not a shared folder, or is not available now ({error}). "
             "Connect it, or set it up with `recollect sync init FOLDER`"
