@@ -31,17 +31,23 @@ class SyncedDevice:
         return self.rec.sync.run()
 
     def rows(self) -> list[str]:
-        """Return what an export holds, without what belongs to the device."""
+        """
+        Return the lines of an export in their order, without what belongs to the device.
+
+        Memories are exported in the order in which they arrived, which is another on each device;
+        here they are sorted.
+        """
         path = self.folder / f"{self.name}.jsonl"
         self.rec.export(path)
-        rows = []
+        rows, memories = [], []
         for line in path.read_text().splitlines():
             row = json.loads(line)
             table = row.get("table")
             if table and table not in LOCAL_TABLES:
                 row.pop(LOCAL_COLUMNS.get(table, ""), None)
-                rows.append(json.dumps(row, sort_keys=True))
-        return sorted(rows)
+                lines = memories if table == "memories" else rows
+                lines.append(json.dumps(row, sort_keys=True))
+        return rows + sorted(memories)
 
 
 def settings_of(folder: Path, name: str) -> Settings:
