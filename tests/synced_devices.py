@@ -39,7 +39,8 @@ class SyncedDevice:
         """
         path = self.folder / f"{self.name}.jsonl"
         self.rec.export(path)
-        rows, memories = [], []
+        rows: list[str] = []
+        memories: list[str] = []
         for line in path.read_text().splitlines():
             row = json.loads(line)
             table = row.get("table")

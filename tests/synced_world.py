@@ -255,12 +255,12 @@ class SyncedWorld:
             blocks.detach(agent, block.label)
 
     def start_talk(self, device: SyncedDevice, arg: int) -> None:
-        names = {"key": f"key{arg % 3}", "title": self.word()}
+        key, title = f"key{arg % 3}", self.word()
         talk = self.some_talk(device, arg)
         if talk and arg % 2:
-            device.rec.conversations.fork(talk, **names)
+            device.rec.conversations.fork(talk, key=key, title=title)
         else:
-            device.rec.conversations.start(agent=f"agent{arg % 2}", **names)
+            device.rec.conversations.start(agent=f"agent{arg % 2}", key=key, title=title)
 
     def change_talk(self, device: SyncedDevice, arg: int) -> None:
         """Change the title, end, resume or compact a conversation."""
