@@ -3,7 +3,9 @@ Train the judge of durability and measure it on domains and languages that it ha
 
 The data are labelled messages (see labelled_sentences.py). Groups of one language and domain are
 split in halves by a hash: settings are chosen on one half, by cross-validation, and confirmed on
-the other by a model that was trained on the first. The weights are trained on all of it.
+the other by a model that was trained on the first. The weights are trained on all of it, and on the
+invented people of this repository, except those for decisions: what the people's writers call a
+decision differs too much (log, 2026-11-19).
 """
 
 import hashlib
@@ -17,10 +19,12 @@ from scipy.sparse import vstack
 
 from benchmarks.judges.labelled_sentences import (
     FILES,
+    LIFE,
     LabelledSentence,
     data_version,
     handwritten_sentences,
     labelled_sentences,
+    people_sentences,
 )
 from benchmarks.judges.logistic_training import (
     FOLDS,
@@ -43,7 +47,8 @@ from recollect.engine.judges.sentence_features import BUCKET_BITS
 
 BUCKETS = 1 << BUCKET_BITS
 STRENGTH = 10.0  # inverse of the regularisation
-LIFE = "life"  # the file of messages outside of any work
+# Of a sentence of the invented people: they are English, and all of one kind (log, 2026-11-19).
+PEOPLE_WEIGHT = 0.2
 MIN_LANGUAGE = 50  # sentences of a language that is reported alone
 ABOUT = "judge of durability: python -m benchmarks.judges FOLDER --train"
 
@@ -88,11 +93,11 @@ def report(name: str, labels: Array, scores: Array) -> str:
 
 def measure_durability(folder: Path) -> None:
     """Print how well durable sentences are found in each half and in each language."""
-    sentences, extra = labelled_sentences(folder), handwritten_sentences()
+    sentences, people = labelled_sentences(folder), people_sentences()
     languages = np.array([sentence.language for sentence in sentences])
     halves = np.array([group_number(sentence, 2) for sentence in sentences])
     examples = Examples.of(sentences)
-    more = Examples.of(extra)
+    more = Examples.of([*handwritten_sentences(), *people])
     chosen, confirmed = examples.part(halves == 0), examples.part(halves == 1)
     print("| part | sentences | durable | area | found at 25 % junk | at 30 % |")
     print("|---|---|---|---|---|---|")
@@ -109,6 +114,17 @@ def measure_durability(folder: Path) -> None:
         part = examples.part(mine)
         unseen = train_on(examples.part(~mine), more).decision_function(part.features)
         print(report(f"{language}, trained without it", part.labels, unseen))
+    measure_people(people, sentences)
+
+
+def measure_people(people: Sequence[LabelledSentence], others: Sequence[LabelledSentence]) -> None:
+    """Print how well durable sentences of people are found, without and with other people."""
+    examples = Examples.of(people)
+    more = Examples.of([*others, *handwritten_sentences()])
+    alone = train_on(more, None).decision_function(examples.features)
+    print(report("people, trained without any of them", examples.labels, alone))
+    scores = held_out_scores(examples, more)
+    print(report("people, trained on the others too", examples.labels, scores))
 
 
 def measure_subject(folder: Path) -> None:
@@ -151,15 +167,19 @@ def assistant_examples(durable: Sequence[LabelledSentence]) -> "Examples":
 
 def train_durability(folder: Path) -> None:
     """Train on all sentences and write the weights; calibrate on held-out folds."""
-    sentences, extra = labelled_sentences(folder), handwritten_sentences()
+    labelled, people = labelled_sentences(folder), people_sentences()
+    sentences = [*labelled, *people]
     about = {"made by": ABOUT, "data": data_version(folder, FILES)}
     durable = [sentence for sentence in sentences if sentence.span]
-    decisions = [bool(sentence.span and sentence.span["kind"] == DECISION) for sentence in durable]
+    of_folder = [sentence for sentence in labelled if sentence.span]
+    decisions = [
+        bool(sentence.span and sentence.span["kind"] == DECISION) for sentence in of_folder
+    ]
     heads = [
-        calibrated_head(DURABLE, Examples.of(sentences), Examples.of(extra)),
+        calibrated_head(DURABLE, Examples.of(sentences), Examples.of(handwritten_sentences())),
         calibrated_head(ABOUT_PERSON, person_examples(durable), None),
         calibrated_head(ABOUT_ASSISTANT, assistant_examples(durable), None),
-        calibrated_head(DECISION, Examples.of(durable, decisions, persons=True), None),
+        calibrated_head(DECISION, Examples.of(of_folder, decisions, persons=True), None),
     ]
     write_heads(WEIGHTS, heads, about)
 
@@ -179,6 +199,7 @@ class Examples:
     features: Array
     labels: Array
     folds: Array
+    weights: Array
 
     @classmethod
     def of(
@@ -191,17 +212,21 @@ class Examples:
         labels = [sentence.is_durable for sentence in sentences] if values is None else values
         folds = [group_number(sentence, 2 * FOLDS) // 2 for sentence in sentences]
         features = feature_matrix(sentences, persons=persons)
-        return cls(features, np.array(labels, dtype=int), np.array(folds))
+        weights = [PEOPLE_WEIGHT if sentence.is_of_people else 1.0 for sentence in sentences]
+        return cls(features, np.array(labels, dtype=int), np.array(folds), np.array(weights))
 
     def part(self, mask: Array) -> "Examples":
-        return Examples(self.features[mask], self.labels[mask], self.folds[mask])
+        parts = (self.features, self.labels, self.folds, self.weights)
+        return Examples(*(part[mask] for part in parts))
 
 
 def train_on(examples: Examples, more: Examples | None) -> Any:
     if more is None:
-        return train(examples.features, examples.labels, STRENGTH)
+        return train(examples.features, examples.labels, STRENGTH, examples.weights)
     features = vstack([examples.features, more.features]).tocsr()
-    return train(features, np.concatenate([examples.labels, more.labels]), STRENGTH)
+    labels = np.concatenate([examples.labels, more.labels])
+    weights = np.concatenate([examples.weights, more.weights])
+    return train(features, labels, STRENGTH, weights)
 
 
 def held_out_scores(examples: Examples, more: Examples | None) -> Array:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from benchmarks.judges.labelled_sentences import read_rows, sentences_of
+from benchmarks.judges.labelled_sentences import people_files, read_rows, sentences_of
 from benchmarks.judges.logistic_training import Array
 from recollect.engine.judges.durability import MIN_DURABLE, durability
 from recollect.engine.judges.neighbourhood_features import EarlierStatement
@@ -22,7 +22,6 @@ from recollect.models.local_embedder import LocalEmbedder
 from recollect.text.statement_parser import content_words
 
 PAIRS = "pairs"
-PEOPLE = Path(__file__).with_name("people")
 NEIGHBOURS = 12  # of each index, as consolidation reads them
 FEW = 2  # neighbours at most in a thinned neighbourhood
 CHANGES = ("update", "correction", "contradiction")
@@ -77,9 +76,8 @@ def statements_of_person(path: Path) -> list[ToldStatement]:
 
 def people() -> Iterator[tuple[str, list[ToldStatement]]]:
     """Yield the name and the statements of each person."""
-    for path in sorted(PEOPLE.glob("*.jsonl")):
-        if not path.name.endswith(".questions.jsonl"):
-            yield path.stem, statements_of_person(path)
+    for path in people_files():
+        yield path.stem, statements_of_person(path)
 
 
 def paired_people(folder: Path) -> Iterator[tuple[str, list[ToldStatement]]]:

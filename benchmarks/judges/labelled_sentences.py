@@ -18,7 +18,10 @@ from recollect.text.sentence_classifier import lead_in_length, normalize_sentenc
 from recollect.text.sentence_splitter import sentence_spans
 
 FILES = ("software", "life", "work", "europe", "asia")
+LIFE, WORK = "life", "work"  # of the folder: messages outside of any work, and at work
+PEOPLE = Path(__file__).with_name("people")
 HANDWRITTEN = Path(__file__).parents[1] / "extraction" / "sentences.jsonl"
+PERSON = "person"  # first word of the domain of an invented person
 MIN_OVERLAP = 0.5  # of a sentence or of a marked span
 
 Row = dict[str, Any]
@@ -43,6 +46,10 @@ class LabelledSentence:
     @property
     def is_durable(self) -> bool:
         return self.span is not None
+
+    @property
+    def is_of_people(self) -> bool:
+        return self.domain.startswith(PERSON)
 
     @property
     def group(self) -> str:
@@ -82,6 +89,26 @@ def handwritten_sentences() -> list[LabelledSentence]:
         for row in rows
         if row["split"] == "dev" and row["voice"] == "user"
     ]
+
+
+def people_sentences() -> list[LabelledSentence]:
+    """Return the sentences of this repository's invented people; each person is a domain."""
+    return [
+        sentence
+        for path in people_files()
+        for line in path.read_text(encoding="utf-8").splitlines()
+        for sentence in _sentences_of_person(path.stem, json.loads(line))
+    ]
+
+
+def people_files() -> list[Path]:
+    """Return the files of messages, one for each person."""
+    return [path for path in sorted(PEOPLE.glob("*.jsonl")) if not path.stem.endswith(".questions")]
+
+
+def _sentences_of_person(name: str, row: Row) -> Iterator[LabelledSentence]:
+    file = LIFE if row["project"] is None else WORK
+    return sentences_of({**row, "language": "en", "domain": f"{PERSON} {name}", "before": ""}, file)
 
 
 def sentences_of(row: Row, file: str = "") -> Iterator[LabelledSentence]:

@@ -31,10 +31,11 @@ def matrix(groups: Sequence[Sequence[Sequence[int]]], dense: Array, buckets: int
     return csr_matrix((values, (rows, columns)), shape=(len(groups), buckets + dense.shape[1]))
 
 
-def train(features: Any, labels: Array, strength: float) -> Any:
+def train(features: Any, labels: Array, strength: float, weights: Array = None) -> Any:
+    """Return a model; *weights* are those of the examples, 1 each if not given."""
     # Few examples and many features: the dual problem is solved in seconds.
     model = LogisticRegression(C=strength, solver="liblinear", dual=True, max_iter=2000)
-    return model.fit(features, labels)
+    return model.fit(features, labels, sample_weight=weights)
 
 
 def calibration(scores: Array, labels: Array) -> tuple[float, float]:
