@@ -1,38 +1,56 @@
 /**
  * A middleware for the Vercel AI SDK: memory into the prompt before a call, the exchange into memory after it.
  *
- * A call never fails because of the memory, and waits for it only before the model is asked. What the user typed is
- * stored once: the steps of a tool loop, whose prompt ends with a tool result, store only the model's text.
+ * A call never fails because of the memory, and waits for it for a bounded time. After a failure the next calls do
+ * without it for a while. What the user typed is stored once: the steps of a tool loop, whose prompt ends with a tool
+ * result, store only the model's text.
  */
 
-import { RecollectClient } from "./client.js";
+import { eitherSignal, RecollectClient, RecollectError } from "./client.js";
 
-const MEMORY_TIMEOUT_MS = 2_000;
+const MEMORY_TIMEOUT_MS = 2_000; // before the model is asked, and after it
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 export function recollectMiddleware(options) {
   const { agent, budgetTokens, captureOnly = false, specificationVersion = "v3" } = options;
   const { onError = warnOnce() } = options;
-  const client = options.client ?? new RecollectClient({ timeoutMs: MEMORY_TIMEOUT_MS, ...options });
+  const client = options.client ?? new RecollectClient(options);
+  const pause = pauseAfterFailures();
   let ready; // the agent is created once, with the first call
   let writes = Promise.resolve(); // one after the other, so that messages stay in order
 
-  const ensureAgent = () => {
-    ready ??= client.agent(agent).catch((error) => {
+  const ensureAgent = (signal) => {
+    ready ??= client.agent(agent, { signal }).catch((error) => {
       ready = undefined;
       throw error;
     });
     return ready;
   };
 
+  const failed = (cause) => {
+    const tooLate = `the memory did not answer in ${MEMORY_TIMEOUT_MS} ms`;
+    const error = cause.name === "TimeoutError" ? new RecollectError(tooLate, { cause }) : cause;
+    pause.note(error);
+    onError(error);
+  };
+
+  const store = async (messages) => {
+    if (pause.lasts()) return;
+    const signal = AbortSignal.timeout(MEMORY_TIMEOUT_MS);
+    try {
+      await ensureAgent(signal);
+      for (const message of messages) {
+        if (message.content.trim()) await client.storeMessage(agent, message, { signal });
+      }
+      pause.end();
+    } catch (error) {
+      failed(error);
+    }
+  };
+
   const remember = (messages) => {
-    writes = writes
-      .then(ensureAgent)
-      .then(async () => {
-        for (const message of messages) {
-          if (message.content.trim()) await client.storeMessage(agent, message);
-        }
-      })
-      .catch(onError);
+    writes = writes.then(() => store(messages));
     return writes;
   };
 
@@ -41,13 +59,14 @@ export function recollectMiddleware(options) {
 
     async transformParams({ params }) {
       const query = lastUserText(params.prompt);
-      if (captureOnly || !query.trim()) return params;
+      if (captureOnly || !query.trim() || pause.lasts()) return params;
+      const signal = eitherSignal(AbortSignal.timeout(MEMORY_TIMEOUT_MS), params.abortSignal);
       try {
-        await ensureAgent();
-        const { text } = await client.context(agent, query, { budgetTokens, signal: params.abortSignal });
+        await ensureAgent(signal);
+        const { text } = await client.context(agent, query, { budgetTokens, signal });
         return text ? { ...params, prompt: withMemory(params.prompt, text) } : params;
       } catch (error) {
-        if (!params.abortSignal?.aborted) onError(error);
+        if (!params.abortSignal?.aborted) failed(error);
         return params;
       }
     },
@@ -95,6 +114,23 @@ function newUserMessages(prompt) {
 function textOf(message) {
   const parts = Array.isArray(message.content) ? message.content : [];
   return parts.filter((part) => part.type === "text").map((part) => part.text).join("\n");
+}
+
+/** After a failure of the server wait 1, 2, 4, … 30 seconds before it is asked again. */
+function pauseAfterFailures() {
+  let length = 0;
+  let until = 0;
+  return {
+    lasts: () => Date.now() < until,
+    note: (error) => {
+      if (error.status > 0 && error.status < 500) return; // it answers: this message was refused
+      length = Math.min(Math.max(FIRST_PAUSE_MS, 2 * length), LONGEST_PAUSE_MS);
+      until = Date.now() + length;
+    },
+    end: () => {
+      length = 0;
+    },
+  };
 }
 
 function warnOnce() {

@@ -95,7 +95,7 @@ export declare class RecollectError extends Error {
 
 export declare class RecollectClient {
   constructor(options?: ClientOptions);
-  agent(name: string, options?: { metadata?: Metadata }): Promise<Agent>;
+  agent(name: string, options?: { metadata?: Metadata; signal?: AbortSignal }): Promise<Agent>;
   context(
     agent: string,
     query: string,

@@ -25,8 +25,8 @@ export class RecollectClient {
   }
 
   /** Create an agent, or return the one that has this name. */
-  agent(name, { metadata } = {}) {
-    return this.#post("/agents", { name, metadata });
+  agent(name, { metadata, signal } = {}) {
+    return this.#post("/agents", { name, metadata }, { signal });
   }
 
   /** Return what to put into a prompt: blocks, facts and messages about the query. */
@@ -52,20 +52,20 @@ export class RecollectClient {
   async #post(path, body, { headers = {}, signal } = {}) {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const authorization = this.#token ? { Authorization: `Bearer ${this.#token}` } : {};
-    let response;
+    let response, text;
     try {
       response = await fetch(this.#url + path, {
         method: "POST",
         headers: { "Content-Type": "application/json", ...authorization, ...headers },
         body: JSON.stringify(body),
-        signal: signal ? either(signal, timeout) : timeout,
+        signal: eitherSignal(timeout, signal),
       });
+      text = await response.text();
     } catch (cause) {
       if (signal?.aborted) throw cause;
       const why = cause.name === "TimeoutError" ? `did not answer in ${this.#timeoutMs} ms` : "cannot be reached";
       throw new RecollectError(`the server ${this.#url} ${why}`, { cause });
     }
-    const text = await response.text();
     const answer = text ? parse(text) : null;
     if (response.ok && answer !== undefined) return answer;
     const what = answer?.detail ?? `status ${response.status}`;
@@ -82,8 +82,9 @@ function parse(text) {
   }
 }
 
-/** `AbortSignal.any` exists since Node 20.3. */
-function either(first, second) {
+/** Return a signal that aborts with either; the second is optional. `AbortSignal.any` exists since Node 20.3. */
+export function eitherSignal(first, second) {
+  if (!second) return first;
   const controller = new AbortController();
   for (const signal of [first, second]) {
     if (signal.aborted) controller.abort(signal.reason);

@@ -234,15 +234,11 @@ def _scale_rows() -> Iterator[str]:
 
 
 def _hook_rows() -> Iterator[str]:
-    rows = (
-        "session-start, server",
-        "prompt, server",
-        "session-start, no server",
-        "prompt, no server",
-    )
-    for row in (*rows, "python -c pass"):
-        p50, p95 = (cell("hooks", "100,000", row, f"{name} ms") for name in ("p50", "p95"))
-        yield f"| {row} | {p50} | {p95} |\n"
+    for table in tables("hooks"):
+        if "100,000" in table.heading:
+            p50, p95 = (table.columns.index(f"{name} ms") for name in ("p50", "p95"))
+            for row in table.rows:
+                yield f"| {row[0]} | {row[p50]} | {row[p95]} |\n"
 
 
 def _learning_rows() -> Iterator[str]:

@@ -1,6 +1,8 @@
 /** The middleware in the real AI SDK with its scripted model, against a running server. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { generateText, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
@@ -67,6 +69,42 @@ test("a stream reaches the caller whole and is stored when it ends", async () =>
 
   assert.equal(text, "Alba.");
   assert.deepEqual(await messages("reader"), [["user", "Read me its name."], ["assistant", "Alba."]]);
+});
+
+test("a server that hangs is waited for once", async () => {
+  const server = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const errors = [];
+  const middleware = recollectMiddleware({
+    agent: "patient",
+    url: `http://127.0.0.1:${server.address().port}`,
+    onError: (error) => errors.push(error),
+  });
+  const model = wrapLanguageModel({ model: scripted(saying("Hello."), saying("Again.")), middleware });
+  const start = performance.now();
+
+  await generateText({ model, prompt: "Hello?" });
+  await generateText({ model, prompt: "And now?" });
+  server.closeAllConnections();
+  server.close();
+
+  assert.ok(performance.now() - start < 3_500);
+  assert.deepEqual(errors.map((error) => error.name), ["RecollectError"]);
+});
+
+test("a message that the server refuses does not stop the memory", async () => {
+  const errors = [];
+  const options = { agent: "strict", url, onError: (error) => errors.push(error) };
+  const model = wrapLanguageModel({
+    model: scripted(saying("Too long."), saying("Noted.")),
+    middleware: recollectMiddleware({ ...options, captureOnly: true }),
+  });
+
+  await generateText({ model, prompt: "x".repeat(1_100_000) });
+  await generateText({ model, prompt: "My boat is blue." });
+
+  assert.deepEqual(errors.map((error) => error.status), [413]);
+  assert.deepEqual((await messages("strict")).at(-1), ["assistant", "Noted."]);
 });
 
 test("without a server a call goes on and the first error is reported", async () => {
