@@ -150,10 +150,10 @@ class MemoryRepository(IndexedRepository):
         if owners is None:
             rows: list[Any] = []
             for status in filters.statuses:
-                rows += self._all(_time_and_id, "newest_anywhere", **values, status=status)
+                rows += self._rows("newest_anywhere", **values, status=status)
         else:
             values["owners"] = [[owner.scope, owner.id] for owner in owners]
-            rows = self._all(_time_and_id, "newest", **values)
+            rows = self._rows("newest", **values)
         return [memory_id for _, memory_id in sorted(rows, reverse=True)[:limit]]
 
     def ids_with_status(self, status: Status) -> list[str]:
