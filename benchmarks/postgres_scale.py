@@ -25,6 +25,7 @@ import numpy as np
 import psutil
 import psycopg
 
+from benchmarks.bulk_fill import BulkTarget, FileTarget, ServerTarget, fill_stores
 from benchmarks.generated_sentences import GeneratedSentence, questions, sentences
 from benchmarks.markdown_table import table
 from benchmarks.metrics import percentile
@@ -35,7 +36,6 @@ from benchmarks.repeating_writers import RepeatingWriters
 from benchmarks.server_group import ServerGroup
 from benchmarks.tasks import ROOT
 from recollect import LocalRecollect
-from recollect.app.move_store import move_store
 from recollect.config import Settings
 from recollect.models.embedder import Vectors
 from recollect.models.model_factory import create_embedder
@@ -55,6 +55,8 @@ WRITE_S = 8.0
 WRITERS, SERVERS = (1, 4, 16), (1, 3)
 NEAREST = 10
 DURABLE = "fsync=on"
+DISK = """SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
+           WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind = 'r'"""
 SCANS = ("off", "strict_order")  # of pgvector: whether it looks on until enough rows pass a filter
 
 
@@ -63,6 +65,10 @@ class StoreMeasurement:
     """What was measured at one size."""
 
     size: int
+    fill_s: float = 0.0
+    disk_bytes: int = 0  # of the schema
+    file_bytes: int = 0  # of the SQLite file
+    cache_bytes: int = 0  # bit codes of what was asked about
     times: dict[tuple[str, str, str], Times] = field(default_factory=dict)
     hnsw: list[list[str]] = field(default_factory=list)  # cells of rows
 
@@ -81,27 +87,24 @@ def spread(count: int) -> list[GeneratedSentence]:
     ]
 
 
-def measure_size(database: "PostgresServer", folder: Path, size: int) -> StoreMeasurement:
-    """Fill a file, move it to PostgreSQL, and ask both."""
+def measure_size(
+    database: "PostgresServer", folder: Path, size: int, *, hnsw_up_to: int
+) -> StoreMeasurement:
+    """Fill a file and a schema with the same rows, and ask both."""
     generated = spread(size)
     real = create_embedder(Settings())
     embedder = RandomVectors(real, [sentence.text for sentence in generated[:SAMPLE]])
     settings = Settings(db=str(folder / f"{size}.db"))
-    url = database.url(f"scale_{size}")
+    address, url = database.address(f"scale_{size}"), database.url(f"scale_{size}")
     _say(f"{size}: fill")
-    with LocalRecollect(settings, embedder=embedder) as rec:
-        for start in range(0, size, BATCH):
-            rec.memories.ingest_many(
-                [
-                    {"content": sentence.text, "type": "decision", "project": sentence.project}
-                    for sentence in generated[start : start + BATCH]
-                ]
-            )
-        rec.drain()
-    _say(f"{size}: move")
-    move_store(settings, url, plain=True, report=_say)
-    result = StoreMeasurement(size)
-    conninfo = database.address("x").conninfo
+    targets: list[BulkTarget] = [
+        FileTarget(settings.db_path, embedder),
+        ServerTarget(address, url, embedder),
+    ]
+    begun = time.monotonic()
+    fill_stores(targets, generated, embedder)
+    result = StoreMeasurement(size, fill_s=time.monotonic() - begun)
+    conninfo = address.conninfo
     _say(f"{size}: ask")
     with (
         LocalRecollect(settings) as in_file,
@@ -117,8 +120,14 @@ def measure_size(database: "PostgresServer", folder: Path, size: int) -> StoreMe
                         timed(some if number >= WARM_UP else Times(), call)
                         if name == SERVER and number >= WARM_UP:
                             some.server += server_ms(conninfo) - before
-    _say(f"{size}: HNSW")
-    result.hnsw = measure_hnsw(conninfo, generated, embedder)
+        result.cache_bytes = on_server._services.store.load().code_bytes
+    if size <= hnsw_up_to:
+        _say(f"{size}: HNSW")
+        result.hnsw = measure_hnsw(conninfo, generated, embedder)
+    with psycopg.connect(conninfo) as db:
+        row = db.execute(DISK, (f"scale_{size}",)).fetchone()
+        result.disk_bytes = int(row[0]) if row else 0
+    result.file_bytes = settings.db_path.stat().st_size
     return result
 
 
@@ -233,7 +242,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     options = _parser().parse_args(arguments)
     results: list[StoreMeasurement] = []
-    database = PostgresServer(DURABLE, "shared_buffers=512MB", "maintenance_work_mem=512MB")
+    database = PostgresServer(DURABLE, "shared_buffers=1GB", "maintenance_work_mem=2GB")
     try:
         with tempfile.TemporaryDirectory(prefix="postgres-scale-") as folder:
             _say("writes")
@@ -241,7 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
             with psycopg.connect(database.address("x").conninfo) as db:
                 version = (db.info.parameter_status("server_version") or "").split()[0]
             for size in options.sizes:
-                results.append(measure_size(database, Path(folder), size))
+                results.append(measure_size(database, Path(folder), size, hnsw_up_to=options.hnsw))
                 lines = _lines(options, version, writes, results)
                 print("\n".join(lines), flush=True)
                 if options.write:
@@ -276,15 +285,33 @@ def _lines(
     lines = [
         "# A store of many projects on PostgreSQL",
         "",
-        f"`python -m benchmarks.postgres_scale --sizes {sizes}`, PostgreSQL {version} on the same "
-        f"machine through a socket, fsync on, {os.cpu_count()} cores, {platform.machine()}, Python "
+        f"`python -m benchmarks.postgres_scale --sizes {sizes} --hnsw {options.hnsw}`, "
+        f"PostgreSQL {version} on the same machine through a socket, fsync on, "
+        f"{os.cpu_count()} cores, {platform.machine()}, Python "
         f"{platform.python_version()}. {PROJECTS:,} projects, one has a tenth. Vectors are made "
         f"up; {QUESTIONS} questions for each row, embedded by the default model. "
         f"Load of the machine at the end: {os.getloadavg()[0]:.0f}.",
         "",
         *table([*heads, "CPU p50", "CPU of PostgreSQL, mean"], rows),
         "",
-        "Milliseconds. Writes a second that servers acknowledged, and memory of a server:",
+        "Milliseconds. What the memories take, and the codes of those that were asked about:",
+        "",
+        *table(
+            ["memories", "PostgreSQL MB", "SQLite MB", "codes MB", "filled in s"],
+            [
+                [
+                    f"{result.size:,}",
+                    *(
+                        f"{size / 1e6:.0f}" if size > 1e7 else f"{size / 1e6:.1f}"
+                        for size in (result.disk_bytes, result.file_bytes, result.cache_bytes)
+                    ),
+                    f"{result.fill_s:.0f}",
+                ]
+                for result in results
+            ],
+        ),
+        "",
+        "Writes a second that servers acknowledged, and memory of a server:",
         "",
         *table(["servers", *writer_heads, "MB a server"], writes),
     ]
@@ -319,6 +346,9 @@ def _parser() -> argparse.ArgumentParser:
         type=lambda text: [int(part) for part in text.split(",")],
         default=[10_000, 100_000],
         help="memories, separated by commas",
+    )
+    parser.add_argument(
+        "--hnsw", type=int, default=100_000, help="the largest size at which HNSW is built"
     )
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
     return parser
