@@ -390,3 +390,25 @@ def test_a_store_goes_on_when_its_server_was_restarted() -> None:
         store.close()
     finally:
         server.remove()
+
+
+def test_readers_are_told_of_an_outage_and_read_as_soon_as_the_server_is_back() -> None:
+    server = PostgresServer()
+    try:
+        store = PostgresStore(server.address("away"), FakeClock())
+        with store.read():
+            pass
+
+        server.stop()
+        for _ in range(2):  # the pauses of a pool that goes on trying would grow
+            with pytest.raises(StoreUnavailable, match="cannot be reached"), store.read():
+                pass
+        server.start()
+        begun = time.monotonic()
+        with store.read() as tables:
+            assert tables.agents.all() == []
+
+        assert time.monotonic() - begun < postgres_store.READER_CHECK_S
+        store.close()
+    finally:
+        server.remove()

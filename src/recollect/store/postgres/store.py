@@ -7,6 +7,7 @@ log, whose rows need not be on disk at once, and a bounded pool of connections t
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -14,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollect.calling_client import calling_user
 from recollect.clock import Clock
@@ -65,6 +66,10 @@ FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not writte
 MAX_READERS = 10  # connections of this process that read; further readers wait
 MAX_IDLE_S = 30.0  # one idle connection is closed so often: other servers may need it
 READER_WAIT_S = 15.0
+# An attempt to connect is given up so soon, and the next reader makes another one. The default of
+# the pool doubles its pauses up to five minutes, in which nobody reads although the server is back.
+RECONNECT_S = 1.0
+READER_CHECK_S = 2.0  # a waiting reader looks so often whether the server can be reached at all
 LOG_LOCK_TIMEOUT_MS = 250  # log rows do not wait longer
 NO_TIMEOUT = 0  # for reads of whole tables
 
@@ -118,6 +123,7 @@ class PostgresStore:
         self._reader_tables: weakref.WeakKeyDictionary[Database, PostgresTables] = (
             weakref.WeakKeyDictionary()
         )
+        self._unreachable_at = 0.0
         self._schema = self._migrate()
         self._transactions = PostgresTransactions(
             address, begin_write(address, user=self._default_user), self._open_tables
@@ -132,6 +138,8 @@ class PostgresStore:
             max_idle=MAX_IDLE_S,
             timeout=READER_WAIT_S,
             num_workers=1,
+            reconnect_timeout=RECONNECT_S,
+            reconnect_failed=self._note_unreachable,
             open=True,
             name="recollect-readers",
         )
@@ -348,7 +356,7 @@ class PostgresStore:
         """Return a connection that has begun to read; those that are found broken are replaced."""
         replacements = MAX_READERS
         while True:
-            db = self._readers.getconn()
+            db = self._wait_for_reader()
             try:
                 db.execute(begin_sql, prepare=False)
                 return db
@@ -358,6 +366,24 @@ class PostgresStore:
                 if not isinstance(error, psycopg.OperationalError) or not replacements:
                     raise
                 replacements -= 1
+
+    def _wait_for_reader(self) -> Database:
+        """Return a connection of the pool; fail early if the server cannot be reached."""
+        begun = time.monotonic()
+        while True:
+            try:
+                return self._readers.getconn(min(READER_CHECK_S, READER_WAIT_S))
+            except PoolTimeout:
+                if self._unreachable_at > begun:
+                    raise StoreUnavailable(
+                        f"{self.location} cannot be reached; check that the server runs, and try "
+                        "again"
+                    ) from None
+                if time.monotonic() - begun > READER_WAIT_S:
+                    raise
+
+    def _note_unreachable(self, _: "ConnectionPool[Database]") -> None:
+        self._unreachable_at = time.monotonic()
 
     def _end_read(self, db: Database) -> None:
         """Give a connection back; the pool discards it if it is broken."""
