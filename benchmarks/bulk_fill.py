@@ -95,9 +95,9 @@ def fill_stores(
         target.add(first)
     remaining = iter(sentences)
     while batch := list(islice(remaining, BATCH)):
-        made = rows.of_batch(batch)
+        batch_rows = rows.of_batch(batch)
         for target in targets:
-            target.add(made)
+            target.add(batch_rows)
     last = rows.last()
     for target in targets:
         target.add(last)
