@@ -18,6 +18,7 @@ LONG_COMMANDS = ("serve", "mcp", "open", "chat", "import", "work", "capture", "r
 
 # Commands that embed a query: their model loads on another core while they load their own modules.
 EMBEDDING_COMMANDS = ("search", "context")
+SWITCH_INTERVAL_S = 0.0005
 _HELP = {"-h", "--help"}
 
 
@@ -82,6 +83,9 @@ def _load_default_model(arguments: list[str]) -> None:
         return
     try:
         if not load_settings().has_explicit_embedder:
+            # The thread needs the interpreter a few times for a moment, and then long not at all:
+            # it must not wait each time until this thread has run for 5 ms.
+            sys.setswitchinterval(SWITCH_INTERVAL_S)
             load_early(default_manifest())
     except RecollectError:
         return  # the command reports it
