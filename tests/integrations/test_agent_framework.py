@@ -46,6 +46,19 @@ def test_messages_come_back_equal(rec: LocalRecollect) -> None:
     asyncio.run(scene())
 
 
+def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect) -> None:
+    async def scene() -> list[Message]:
+        provider = RecollectProvider(rec, agent="helper")
+        await provider.save_messages("s", [Message("user", ["one"])])
+        talk = rec.conversations.find("s", agent="helper")
+        assert talk is not None
+        rec.conversations.end(talk)
+        await provider.save_messages("s", [Message("user", ["two"])])
+        return await provider.get_messages("s")
+
+    assert [message.text for message in asyncio.run(scene())] == ["one", "two"]
+
+
 def test_an_agent_remembers_across_processes_and_sessions(tmp_path: Path) -> None:
     run_framework_page("agent-framework.md", tmp_path, reader_environment(tmp_path))
 

@@ -91,6 +91,18 @@ def test_many_writers_of_one_session_all_get_through(rec: LocalRecollect) -> Non
     asyncio.run(scene())
 
 
+def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        store = RecollectSessionStore(rec, agent="claude")
+        await store.append(KEY, TRANSCRIPT[:1])
+        [talk] = rec.conversations.list(agent="claude")
+        rec.conversations.end(talk)
+        await store.append(KEY, TRANSCRIPT[1:])
+        assert await store.load(KEY) == TRANSCRIPT
+
+    asyncio.run(scene())
+
+
 def test_lines_of_an_unknown_form_are_kept(rec: LocalRecollect) -> None:
     lines: list[Any] = [
         {},

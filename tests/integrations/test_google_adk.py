@@ -78,6 +78,7 @@ def test_a_session_that_is_added_again_is_stored_once_and_only_its_user_finds_it
     async def scene() -> None:
         service = RecollectMemoryService(rec)
         await service.add_session_to_memory(session(dog))
+        rec.conversations.end(rec.conversations.list(agent="shop/alice")[0])  # it goes on
         await service.add_session_to_memory(session(dog, thought, noted))
         assert await search_texts(service, ALICE) == ["My dog is called Rex."]
         assert await search_texts(service, BOB) == []

@@ -13,7 +13,7 @@ from langchain_core.messages import (
 )
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from recollect import InvalidInput, LocalRecollect
 from recollect.integrations.langchain import RecollectChatHistory, RecollectRetriever
 
 pytestmark = pytest.mark.vendor
@@ -49,6 +49,19 @@ def test_messages_come_back_equal_and_are_cleared(rec: LocalRecollect) -> None:
     assert [message.content for message in other.messages] == ["Hello!"]
     other.clear()
     assert other.messages == []
+
+
+def test_a_history_goes_on_after_its_conversation_was_ended(rec: LocalRecollect) -> None:
+    history = RecollectChatHistory("s", memory=rec, agent="helper")
+    history.add_messages([HumanMessage("one")])
+    talk = rec.conversations.find("s", agent="helper")
+    assert talk is not None
+    rec.conversations.end(talk)
+    history.add_messages([HumanMessage("two")])
+
+    assert [message.content for message in history.messages] == ["one", "two"]
+    with pytest.raises(InvalidInput, match="session id is empty"):
+        RecollectChatHistory("", memory=rec)
 
 
 def test_messages_that_others_appended_are_read_too(rec: LocalRecollect) -> None:

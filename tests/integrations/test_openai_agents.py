@@ -10,7 +10,7 @@ from agents.memory import Session, SessionABC
 from openai import AsyncOpenAI
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from recollect import InvalidInput, LocalRecollect
 from recollect.integrations.openai_agents import RecollectSession
 from vendor_server import ScriptedResponse, VendorServer
 
@@ -79,6 +79,21 @@ def test_the_settings_of_a_session_limit_its_items_and_unknown_ones_are_refused(
     asyncio.run(scene())
     with pytest.raises((TypeError, ValueError)):
         RecollectSession("s1", memory=rec, session_settings={"unknown": 1})
+
+
+def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect) -> None:
+    async def scene() -> list[Any]:
+        session = RecollectSession("s", memory=rec, agent="helper")
+        await session.add_items([{"role": "user", "content": "one"}])
+        talk = rec.conversations.find("s", agent="helper")
+        assert talk is not None
+        rec.conversations.end(talk, capture=True)
+        await session.add_items([{"role": "user", "content": "two"}])
+        return await session.get_items()
+
+    assert [item["content"] for item in asyncio.run(scene())] == ["one", "two"]
+    with pytest.raises(InvalidInput, match="session id is empty"):
+        RecollectSession("", memory=rec)
 
 
 def test_a_long_history_is_read_whole_and_searched_by_its_texts(rec: LocalRecollect) -> None:

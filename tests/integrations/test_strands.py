@@ -74,6 +74,16 @@ def test_an_agent_remembers_what_was_said_in_another_session(rec: LocalRecollect
     assert roles == [("user", DOG), ("assistant", f"SENT {DOG}")]
 
 
+def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect) -> None:
+    store = RecollectMemoryStore(rec, agent="helper", session="s", learn=False)
+    for text in ("one", "two"):
+        asyncio.run(store.add_messages([{"role": "user", "content": [{"text": text}]}]))
+        [talk] = rec.conversations.list(agent="helper")
+        rec.conversations.end(talk)
+
+    assert [message.content for message in rec.conversations.messages(talk)] == ["one", "two"]
+
+
 def test_candidates_are_made_from_what_the_user_said(rec: LocalRecollect) -> None:
     store = RecollectMemoryStore(rec, agent="helper")
     silent = RecollectMemoryStore(rec, agent="silent", learn=False)

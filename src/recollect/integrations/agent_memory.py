@@ -49,7 +49,8 @@ class AgentMemory:
     def append(self, key: str | None, drafts: Sequence[Mapping[str, Any]]) -> None:
         """Append messages to a conversation, all or none; each a dict of `append`'s arguments."""
         if drafts:
-            self.rec.conversations.append_many(self.conversation(key), drafts)
+            talk = resume_if_ended(self.rec, self.conversation(key))
+            self.rec.conversations.append_many(talk, drafts)
 
     def recall(
         self, query: str, visible_texts: Sequence[str] = (), budget_tokens: int | None = None
@@ -73,6 +74,15 @@ class AgentMemory:
         except NotFound:
             return ""  # the agent is created with its first message
         return bundle.text
+
+
+def resume_if_ended(rec: Recollect, talk: Conversation) -> Conversation:
+    """
+    Return a conversation that takes messages: a framework goes on with a session as it likes.
+
+    It may have been ended to learn from it, by the user or by the server.
+    """
+    return talk if talk.ended_at is None else rec.conversations.resume(talk)
 
 
 def all_messages(rec: Recollect, talk: Conversation) -> list[Message]:

@@ -56,6 +56,8 @@ class RecollectSessionStore(SessionStore):
             return
         for _ in range(MAX_ATTEMPTS):
             talk = await self._rec.conversations.start(agent=self._agent, key=_key_of(key))
+            if talk.ended_at is not None:  # to learn from it; the session goes on all the same
+                talk = await self._rec.conversations.resume(talk)
             latest = await self._rec.conversations.messages(talk, newest_first=True, limit=PAGE)
             stored = {_uuid(message.payload) for message in latest} - {None}
             new = [entry for entry in entries if _uuid(entry) not in stored]

@@ -32,6 +32,7 @@ from recollect.integrations.agent_memory import (
     capture_messages,
     found_text,
     insert_passages,
+    resume_if_ended,
     search_agent,
 )
 from recollect.integrations.memory_source import MemorySetting, open_memory
@@ -120,6 +121,7 @@ class RecollectMemoryService(BaseMemoryService):
 
     def _append(self, agent: str, key: str, drafts: list[Mapping[str, Any]]) -> None:
         talk = self._rec.conversations.start(agent=agent, project=self._project, key=key)
+        talk = resume_if_ended(self._rec, talk)
         drafts = [draft for draft in drafts if not self._is_deleted(agent, draft["payload"]["id"])]
         new = append_new(self._rec, talk, drafts, _event_id)
         if new and self._learns:

@@ -23,6 +23,8 @@ from recollect.api.recollect import Recollect
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import Conversation, Message
 from recollect.domain.retrieval import Hit
+from recollect.errors import InvalidInput
+from recollect.integrations.agent_memory import resume_if_ended
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
 PAGE = 1_000  # messages read at once
@@ -45,6 +47,8 @@ class RecollectChatHistory(BaseChatMessageHistory):
         agent: str = "langchain",
         project: str | None = None,
     ) -> None:
+        if not session_id:
+            raise InvalidInput("the session id is empty; its conversation is found by it")
         self.session_id = session_id
         self._rec, self._close = open_memory(memory)
         self._agent = agent
@@ -65,7 +69,8 @@ class RecollectChatHistory(BaseChatMessageHistory):
         """Append messages, all or none."""
         if messages:
             drafts = [_draft(message) for message in messages]
-            self._rec.conversations.append_many(self._conversation(), drafts)
+            talk = resume_if_ended(self._rec, self._conversation())
+            self._rec.conversations.append_many(talk, drafts)
 
     def clear(self) -> None:
         """Delete the messages; what was learnt from them stays."""

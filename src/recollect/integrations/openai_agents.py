@@ -19,7 +19,7 @@ from agents.memory.session_settings import coerce_session_settings, resolve_sess
 from agents.run_config import CallModelData, ModelInputData
 
 from recollect.domain.conversation import Conversation, Message
-from recollect.errors import NotFound
+from recollect.errors import InvalidInput, NotFound
 from recollect.integrations.memory_source import MemorySetting, open_async_memory
 from recollect.text.message_text import parts_text
 
@@ -46,6 +46,8 @@ class RecollectSession(SessionABC):
         budget_tokens: int = BUDGET_TOKENS,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
+        if not session_id:
+            raise InvalidInput("the session id is empty; its conversation is found by it")
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
         self._rec = open_async_memory(memory)
@@ -77,6 +79,8 @@ class RecollectSession(SessionABC):
         """Append items to the history, all or none."""
         talk = await self._conversation()
         if items:
+            if talk.ended_at is not None:  # to learn from it; the session goes on all the same
+                talk = await self._rec.conversations.resume(talk)
             await self._rec.conversations.append_many(talk, [_message(item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:

@@ -26,6 +26,7 @@ from recollect.integrations.agent_memory import (
     capture_messages,
     found_text,
     insert_passages,
+    resume_if_ended,
     search_agent,
 )
 from recollect.integrations.memory_source import MemorySetting, open_memory
@@ -98,7 +99,7 @@ class RecollectMemoryStore(MemoryStore):
         talk = self._rec.conversations.start(
             agent=self._agent, project=self._project, key=self._session
         )
-        self._rec.conversations.append_many(talk, drafts)
+        self._rec.conversations.append_many(resume_if_ended(self._rec, talk), drafts)
         if self._learns:
             capture_messages(self._rec, talk, drafts, agent=self._agent)
 
