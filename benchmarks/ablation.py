@@ -33,7 +33,7 @@ PARTS: dict[str, Configuration] = {
         overrides=(
             Override(f"{CONSTANTS}.WORD_WEIGHT", 0.0),
             Override(f"{CONSTANTS}.PRECEDING_WEIGHT", 0.0),
-            Override(f"{CONSTANTS}.NEIGHBOUR_BONUS", 0.0),
+            Override(f"{CONSTANTS}.ADJACENT_BONUS", 0.0),
             Override(f"{CONSTANTS}.SPEAKER_BONUS", 0.0),
             Override(f"{CONSTANTS}.CONFLICT_TOP", 0),
             Override(f"{CONSTANTS}.MIN_SCORE", -9.0),
@@ -52,7 +52,7 @@ PARTS: dict[str, Configuration] = {
         indexes=BOTH, overrides=(Override(f"{CONSTANTS}.PRECEDING_WEIGHT", 0.0),)
     ),
     "− bonus for neighbours of the best": Configuration(
-        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.NEIGHBOUR_BONUS", 0.0),)
+        indexes=BOTH, overrides=(Override(f"{CONSTANTS}.ADJACENT_BONUS", 0.0),)
     ),
     "− bonus for the speaker in the query": Configuration(
         indexes=BOTH, overrides=(Override(f"{CONSTANTS}.SPEAKER_BONUS", 0.0),)

@@ -31,7 +31,7 @@ from recollect.models.model_factory import create_embedder
 from recollect.service.read import query_snapshot
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 
 SHOWN = 5
 DEPTH = 50  # candidates of each index
@@ -106,7 +106,7 @@ def _index_scores(
     }
 
 
-def _words(candidates: Sequence[Candidate]) -> dict[str, Any]:
+def _words(candidates: Sequence[SearchCandidate]) -> dict[str, Any]:
     """Return how the candidates match words, the best of each measure."""
     matches = [c.word_match for c in candidates if c.word_match]
     scores = sorted((match.score for match in matches), reverse=True)
@@ -120,7 +120,7 @@ def _words(candidates: Sequence[Candidate]) -> dict[str, Any]:
     }
 
 
-def _meaning(candidates: Sequence[Candidate]) -> dict[str, Any]:
+def _meaning(candidates: Sequence[SearchCandidate]) -> dict[str, Any]:
     """Return how similar the candidates are; the others of the store are not compared."""
     compared = (c.vector_match.similarity for c in candidates if c.vector_match)
     cosines = sorted(compared, reverse=True)
@@ -136,7 +136,7 @@ def _meaning(candidates: Sequence[Candidate]) -> dict[str, Any]:
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def _candidate(candidate: SearchCandidate) -> dict[str, Any]:
     return {
         "cosine": candidate.vector_match.similarity if candidate.vector_match else None,
         "chunks": candidate.vector_match.chunk_count if candidate.vector_match else None,
@@ -146,11 +146,11 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _nearness(candidate: Candidate) -> float:
+def _nearness(candidate: SearchCandidate) -> float:
     return candidate.vector_match.similarity if candidate.vector_match else 0.0
 
 
-def _matching(candidate: Candidate) -> float:
+def _matching(candidate: SearchCandidate) -> float:
     return candidate.word_match.score if candidate.word_match else 0.0
 
 

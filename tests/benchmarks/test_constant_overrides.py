@@ -47,11 +47,11 @@ def test_modules_that_import_the_constant_have_it_too() -> None:
 
 
 def test_another_constant_of_the_same_name_and_value_stays_as_it_is() -> None:
-    before = ranking_constants.NEIGHBOUR_TOP
+    before = ranking_constants.ADJACENT_TOP
     assert before == ranking_constants.CONFLICT_TOP
 
-    with apply_overrides([Override("recollect.retrieval.ranking_constants.NEIGHBOUR_TOP", 9)]):
-        inside = ranking_constants.NEIGHBOUR_TOP, ranking_constants.CONFLICT_TOP
+    with apply_overrides([Override("recollect.retrieval.ranking_constants.ADJACENT_TOP", 9)]):
+        inside = ranking_constants.ADJACENT_TOP, ranking_constants.CONFLICT_TOP
 
     assert inside == (9, before)
 

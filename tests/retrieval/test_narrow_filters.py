@@ -13,7 +13,7 @@ from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.store.indexes.hybrid_search_index import MIN_CANDIDATES
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 from support import START, FakeClock, open_memory
 
 DAYS = 40
@@ -67,7 +67,7 @@ def index_query(tables: Tables, filters: MessageFilters, **options: Any) -> Inde
     )
 
 
-def candidates_by_id(tables: Tables, query: IndexQuery) -> dict[str, Candidate]:
+def candidates_by_id(tables: Tables, query: IndexQuery) -> dict[str, SearchCandidate]:
     found = tables.search_index.search(query).candidates
     return {candidate.record.id: candidate for candidate in found}
 

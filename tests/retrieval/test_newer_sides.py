@@ -8,15 +8,17 @@ from recollect import LocalRecollect
 from recollect.domain.scope import Owner, Scope
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.retrieval.prefer_newer import with_newer_sides
-from recollect.store.search_index import Candidate, IndexedRecord, VectorMatch, WordMatch
+from recollect.store.search_index import IndexedRecord, SearchCandidate, VectorMatch, WordMatch
 from recollect.text.change_cues import announces_change
 from support import START, FakeClock
 from tables import each_row
 
 
-def candidate(name: str, day: int) -> Candidate:
+def candidate(name: str, day: int) -> SearchCandidate:
     at = START + timedelta(days=day)
-    return Candidate(IndexedRecord(id=name, sequence=day, owner=Owner(Scope.GLOBAL, ""), at=at))
+    return SearchCandidate(
+        IndexedRecord(id=name, sequence=day, owner=Owner(Scope.GLOBAL, ""), at=at)
+    )
 
 
 def test_a_linked_statement_that_is_newer_is_shown_with_the_older_one() -> None:

@@ -10,6 +10,7 @@ from recollect.domain.conversation import Role
 from recollect.domain.scope import Owner
 from recollect.retrieval.pipeline import RankedCandidate, fuse, rank
 from recollect.retrieval.ranking_constants import (
+    ADJACENT_BONUS,
     CHUNK_PENALTY,
     LENGTH_POWER,
     LONG_QUERY_DISCOUNT,
@@ -18,7 +19,6 @@ from recollect.retrieval.ranking_constants import (
     MEAN_SMOOTHING,
     MIN_SCORE,
     MIN_WORD_TRUST,
-    NEIGHBOUR_BONUS,
     PRECEDING_WEIGHT,
     SHORT_QUERY_WORDS,
     SLACK,
@@ -38,8 +38,8 @@ from recollect.retrieval.retrieve import _explain as explain
 from recollect.retrieval.signals import index_signals, secondary_signals, speaker_signal
 from recollect.store.search_index import (
     NO_STATS,
-    Candidate,
     IndexedRecord,
+    SearchCandidate,
     SearchResult,
     SimilarityStats,
     VectorMatch,
@@ -61,8 +61,8 @@ def candidate(
     scope: Scope = Scope.PROJECT,
     confidence: float = 1.0,
     words: tuple[str, ...] = ("word",),
-) -> Candidate:
-    return Candidate(
+) -> SearchCandidate:
+    return SearchCandidate(
         record=IndexedRecord(
             id=f"id{item_id}",
             sequence=item_id,
@@ -85,11 +85,13 @@ def admit_all(_: object) -> bool:
     return True
 
 
-def relevances(*candidates: Candidate) -> list[float]:
+def relevances(*candidates: SearchCandidate) -> list[float]:
     return fuse(candidates, index_signals(candidates, STATS))
 
 
-def rank_all(candidates: list[Candidate], asked_at: datetime = START) -> list[RankedCandidate]:
+def rank_all(
+    candidates: list[SearchCandidate], asked_at: datetime = START
+) -> list[RankedCandidate]:
     signals = index_signals(candidates, STATS)
     return rank(
         candidates,
@@ -176,7 +178,7 @@ def test_an_item_next_to_one_of_the_best_gets_a_bonus() -> None:
 
     _, neighbour, other_relevance = relevances(question, answer, other)
 
-    assert neighbour - other_relevance == pytest.approx(NEIGHBOUR_BONUS)
+    assert neighbour - other_relevance == pytest.approx(ADJACENT_BONUS)
 
 
 def test_a_message_of_the_speaker_in_the_query_has_a_bonus() -> None:
@@ -227,7 +229,7 @@ NO_SPREAD = SimilarityStats(mean=0.2, stdev=0.0, sample_size=48)
 
 
 def threshold_for(
-    *candidates: Candidate,
+    *candidates: SearchCandidate,
     similarity_stats: SimilarityStats = NO_SPREAD,
     query: str = "a question",
 ) -> Threshold:
@@ -272,7 +274,7 @@ SUBTRACTED = MEAN_SHARE * STATS.mean * STATS.sample_size / (STATS.sample_size + 
     ],
 )
 def test_the_threshold_requires_similarity_and_words_raise_the_score(
-    item: Candidate, passes: bool
+    item: SearchCandidate, passes: bool
 ) -> None:
     assert threshold_for(item).admits(item) is passes
 
@@ -304,7 +306,7 @@ def test_weak_matches_come_together_once_one_passes() -> None:
     second = candidate(2, cosine=weak - WEAK_SLACK + 0.01, coverage=0.0)
     third = candidate(3, cosine=weak - WEAK_SLACK - 0.01, coverage=0.0)
 
-    def threshold(*candidates: Candidate) -> Threshold:
+    def threshold(*candidates: SearchCandidate) -> Threshold:
         pool = SearchResult(list(candidates), NO_SPREAD)
         return Threshold.for_candidates(pool, "a q", has_documents=True, weak_matches=True)
 
@@ -337,7 +339,7 @@ ALIKE = SimilarityStats(mean=0.4, stdev=0.1, sample_size=8)
     ],
 )
 def test_where_the_model_cannot_tell_texts_apart_similarity_alone_is_not_enough(
-    item: Candidate, passes: bool
+    item: SearchCandidate, passes: bool
 ) -> None:
     assert threshold_for(item, similarity_stats=ALIKE).admits(item) is passes
     with_one_more = threshold_for(item, candidate(2, cosine=0.9), similarity_stats=ALIKE)
@@ -468,7 +470,7 @@ def test_equal_scores_go_to_the_later_then_to_the_last_written() -> None:
     ],
     ids=["words", "near", "close", "everything", "another project"],
 )
-def test_an_explanation_is_one_sentence(item: Candidate, expected: str) -> None:
+def test_an_explanation_is_one_sentence(item: SearchCandidate, expected: str) -> None:
     [ranked] = rank_all([item])
 
     assert explain(ranked, conflicts=0) == expected

@@ -26,7 +26,7 @@ from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import AlreadyExists, ImportRefused, InvalidInput
 from recollect.store.protocol import Store, Tables
 from recollect.store.row_conversion import to_json
-from recollect.store.search_index import Candidate, IndexQuery, NeighbourQuery
+from recollect.store.search_index import IndexQuery, NeighbourQuery, SearchCandidate
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import ChunkEmbedding, ModelsInUse, RegisteredModel
 
@@ -227,5 +227,5 @@ def _ranking(tables: Tables, memory: Memory) -> list[object]:
     return [*map(_scores, tables.search_index.search(query).candidates), *similar]
 
 
-def _scores(candidate: Candidate) -> tuple[object, ...]:
+def _scores(candidate: SearchCandidate) -> tuple[object, ...]:
     return candidate.record.id, candidate.word_match, candidate.coverage

@@ -63,8 +63,9 @@ def render_prompt(blocks: Iterable[Block], messages: Sequence[Message]) -> str:
         text = message.content if len(message.content) <= room else f"… {message.content[-room:]}"
         room -= len(text)
         lines.append(f"{message.role.value}: {_inside('conversation', text)}")
-    blocks_text, talk = "\n".join(parts), "\n".join(reversed(lines))
-    return f"{blocks_text}\n\n<conversation>\n{talk}\n</conversation>\n\nPropose edits, as JSON."
+    blocks_text, conversation = "\n".join(parts), "\n".join(reversed(lines))
+    conversation_text = f"<conversation>\n{conversation}\n</conversation>"
+    return f"{blocks_text}\n\n{conversation_text}\n\nPropose edits, as JSON."
 
 
 def parse_edits(reply: str) -> list[ModelBlockEdit]:

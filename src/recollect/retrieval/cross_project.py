@@ -21,7 +21,7 @@ from recollect.domain.retrieval import ResolvedQuery
 from recollect.domain.scope import Scope
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery, OtherOwners
+from recollect.store.search_index import IndexQuery, OtherOwners, SearchCandidate
 
 CROSS_PROJECT_SCOPES = frozenset({Scope.PROJECT, Scope.REPO})
 CROSS_PROJECT_TYPES = frozenset({MemoryType.DECISION, MemoryType.ARTIFACT})
@@ -36,7 +36,7 @@ def linked_ids(tables: Tables, query: ResolvedQuery) -> frozenset[str]:
 
 def linked_candidates(
     tables: Tables, query: ResolvedQuery, index_query: IndexQuery
-) -> list[Candidate]:
+) -> list[SearchCandidate]:
     """Return linked memories of other projects, each with its match in both indexes."""
     ids = linked_ids(tables, query)
     if not ids:
@@ -64,7 +64,7 @@ def other_owners(query: ResolvedQuery) -> OtherOwners | None:
     )
 
 
-def relevant_candidates(others: Sequence[Candidate]) -> list[Candidate]:
+def relevant_candidates(others: Sequence[SearchCandidate]) -> list[SearchCandidate]:
     """Return those of other projects' memories that clearly answer the query."""
     return [
         replace(candidate, reached="relevant")
@@ -73,6 +73,6 @@ def relevant_candidates(others: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _is_similar_enough(candidate: Candidate) -> bool:
+def _is_similar_enough(candidate: SearchCandidate) -> bool:
     match = candidate.vector_match
     return match is None or match.similarity >= constants.OTHER_MIN_SIMILARITY

@@ -16,7 +16,7 @@ from recollect.retrieval.relevance_threshold import Threshold
 from recollect.retrieval.signals import index_signals, speaker_signal
 from recollect.retrieval.time_query import TimeRange, sample_evenly
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 from recollect.text.speaker_intent import intended_speaker
 
 
@@ -133,7 +133,7 @@ class _IndexRanks:
     vectors: dict[str, int]
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> "_IndexRanks":
+    def of(cls, candidates: Sequence[SearchCandidate]) -> "_IndexRanks":
         newest_first = sorted(candidates, key=_recency_key, reverse=True)
         by_words = [(-c.word_match.score, c.record.id) for c in newest_first if c.word_match]
         compared = ((c.vector_match, c.record.id) for c in newest_first)
@@ -156,12 +156,12 @@ def _ranks(scores: list[tuple[float, str]]) -> dict[str, int]:
     return {id_: rank for rank, (_, id_) in enumerate(ordered, start=1)}
 
 
-def _recency_key(candidate: Candidate) -> tuple[float, int]:
+def _recency_key(candidate: SearchCandidate) -> tuple[float, int]:
     record = candidate.record
     return (record.at.timestamp() if record.at else 0.0, record.sequence)
 
 
-def _explain(candidate: Candidate, message: Message, in_time: bool) -> str:
+def _explain(candidate: SearchCandidate, message: Message, in_time: bool) -> str:
     reasons = []
     if candidate.word_match is not None:
         words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:6])

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.signals import Signal
-from recollect.store.search_index import Candidate
+from recollect.store.search_index import SearchCandidate
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen: see store/search_index.py
 class RankedCandidate:
     """A candidate with its score, and the signals that its score comes from."""
 
-    candidate: Candidate
+    candidate: SearchCandidate
     score: float
     relevance: float = 0.0
     signals: tuple[Signal, ...] = ()
@@ -48,10 +48,10 @@ class RankedCandidate:
 
 
 def rank(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SearchCandidate],
     signals: Sequence[Signal],
     *,
-    admits: Callable[[Candidate], bool],
+    admits: Callable[[SearchCandidate], bool],
     relevances: Sequence[float],
     secondary: Sequence[Signal] = (),
 ) -> list[RankedCandidate]:
@@ -73,13 +73,13 @@ def rank(
     return sorted(ranked, key=sort_key)
 
 
-def fuse(candidates: Sequence[Candidate], signals: Sequence[Signal]) -> list[float]:
+def fuse(candidates: Sequence[SearchCandidate], signals: Sequence[Signal]) -> list[float]:
     """Return the relevance of each candidate between 0 and 1, from its signals and neighbours."""
     scores = [0.0] * len(candidates)
     for signal in signals:  # signal by signal: a sum for each candidate takes twice as long
         weight, score_of = signal.weight, signal.score
         scores = [score + weight * score_of(c) for score, c in zip(scores, candidates, strict=True)]
-    scores = _add_neighbour_bonus(candidates, scores)
+    scores = _add_adjacent_bonus(candidates, scores)
     if any(candidate.vector_match for candidate in candidates):
         return [min(max(score, 0.0), 1.0) for score in scores]
     highest = max(scores, default=0.0)
@@ -87,13 +87,13 @@ def fuse(candidates: Sequence[Candidate], signals: Sequence[Signal]) -> list[flo
     return [score * scale for score in scores]
 
 
-def _add_neighbour_bonus(candidates: Sequence[Candidate], scores: list[float]) -> list[float]:
+def _add_adjacent_bonus(candidates: Sequence[SearchCandidate], scores: list[float]) -> list[float]:
     """Return *scores*, higher for records next to one of the best: answers have several parts."""
     order = sorted(range(len(scores)), key=lambda n: (-scores[n], -candidates[n].record.sequence))
-    best = [candidates[n] for n in order[: constants.NEIGHBOUR_TOP]]
+    best = [candidates[n] for n in order[: constants.ADJACENT_TOP]]
     best_ids = {candidate.record.id for candidate in best}
     preceding_ids = {candidate.preceding_id for candidate in best}
-    bonus = constants.NEIGHBOUR_BONUS
+    bonus = constants.ADJACENT_BONUS
     return [
         score + bonus * ((c.preceding_id in best_ids) + (c.record.id in preceding_ids))
         for c, score in zip(candidates, scores, strict=True)

@@ -21,7 +21,7 @@ from itertools import combinations
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, QueryVector
+from recollect.store.search_index import QueryVector, SearchCandidate
 from recollect.text.change_cues import announces_change
 from recollect.text.statement_parser import content_words
 from recollect.text.statement_similarity import are_competing, statement_similarity
@@ -45,7 +45,7 @@ def asks_for_earlier(query: str) -> bool:
 def with_newer_sides(
     ranked: Sequence[RankedCandidate],
     links: Mapping[str, Sequence[str]],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SearchCandidate],
     *,
     usual_similarity: float,
 ) -> list[RankedCandidate]:

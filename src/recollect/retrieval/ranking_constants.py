@@ -25,8 +25,8 @@ TRUST_RANK = 10  # the best match is compared with the one at this rank
 LENGTH_POWER = 0.3  # of a record's length, relative to the short records among the candidates
 SHORT_QUANTILE = 0.25  # share of the candidates that are at most as long as a short one
 PRECEDING_WEIGHT = 0.15
-NEIGHBOUR_BONUS = 0.022  # for each neighbour among the best
-NEIGHBOUR_TOP = 10  # how many count as the best
+ADJACENT_BONUS = 0.022  # for each record next to it that is among the best
+ADJACENT_TOP = 10  # how many count as the best
 SPEAKER_BONUS = 0.12  # for messages of the speaker the query asks about; LongMemEval, first half
 MAX_QUESTION_WORDS = 25  # a longer text mostly tells something, and asks in passing
 

@@ -23,7 +23,7 @@ from functools import cached_property
 
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
-from recollect.store.search_index import Candidate, SearchResult, SimilarityStats, VectorMatch
+from recollect.store.search_index import SearchCandidate, SearchResult, SimilarityStats, VectorMatch
 from recollect.text.query_names import names_in_query
 from recollect.text.search_words import is_content_word
 
@@ -94,7 +94,7 @@ class Threshold:
             return loose
         return strict
 
-    def admits(self, candidate: Candidate) -> bool:
+    def admits(self, candidate: SearchCandidate) -> bool:
         """Return whether *candidate* passes."""
         if candidate.vector_match is None or candidate.reached == "linked":
             return candidate.word_match is not None  # a link already says that it matters here
@@ -102,7 +102,7 @@ class Threshold:
             return False
         return self.score(candidate) >= self.minimum or _has_enough_words(candidate)
 
-    def closest(self, candidates: Sequence[Candidate]) -> ClosestMatch | None:
+    def closest(self, candidates: Sequence[SearchCandidate]) -> ClosestMatch | None:
         """Return the candidate with the highest score, or None; for a search without results."""
         if not candidates:
             return None
@@ -116,7 +116,7 @@ class Threshold:
         occurs = "occurs" if len(self.unknown_names) == 1 else "occur"
         return f" The threshold is higher because {names} {occurs} in no memory." if names else ""
 
-    def score(self, candidate: Candidate) -> float:
+    def score(self, candidate: SearchCandidate) -> float:
         """Return the score of *candidate* that is compared with the threshold."""
         if candidate.vector_match is None:
             return 0.0
@@ -138,7 +138,7 @@ class Threshold:
         sample_weight = stats.sample_size / (stats.sample_size + constants.MEAN_SMOOTHING)
         return constants.MEAN_SHARE * sample_weight * max(stats.mean, 0.0)
 
-    def _is_distinct(self, candidate: Candidate) -> bool:
+    def _is_distinct(self, candidate: SearchCandidate) -> bool:
         """Return whether more than a usual similarity speaks for *candidate*."""
         if candidate.word_match and any(map(is_content_word, candidate.word_match.words)):
             return True
@@ -184,7 +184,7 @@ def _chance_maximum(count: int) -> float:
     return usual - (math.log(usual * usual / 2) + math.log(4 * math.pi)) / (2 * usual)
 
 
-def _has_enough_words(candidate: Candidate) -> bool:
+def _has_enough_words(candidate: SearchCandidate) -> bool:
     match = candidate.vector_match
     is_similar = match is not None and match.similarity >= constants.HIGH_COVERAGE_SIMILARITY
     return candidate.coverage >= (

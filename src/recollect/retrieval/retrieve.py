@@ -22,7 +22,7 @@ from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
 from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery, QueryVector
+from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 from recollect.text.fingerprint import fingerprint
 from recollect.text.speaker_intent import intended_speaker
 
@@ -43,7 +43,7 @@ class RankedMemories:
     memories: list[RankedCandidate]
     threshold: Threshold
     closest: ClosestMatch | None = None
-    candidates: Sequence[Candidate] = ()  # also those below the threshold
+    candidates: Sequence[SearchCandidate] = ()  # also those below the threshold
 
     def is_weak(self, memory: RankedCandidate) -> bool:
         """Return whether *memory* is only the best there is, or is below the threshold."""
@@ -164,7 +164,7 @@ def rank_memories(
     return RankedMemories(memories, threshold, closest, candidates)
 
 
-def _trust_factor(candidate: Candidate) -> float:
+def _trust_factor(candidate: SearchCandidate) -> float:
     """Return how far the relevance of a candidate counts, by its origin and its review."""
     factor = 1.0 if candidate.reached == "visible" else constants.OTHER_PROJECT_FACTOR
     if candidate.record.is_reviewed:
@@ -173,7 +173,9 @@ def _trust_factor(candidate: Candidate) -> float:
     return factor * (least + (most - least) * candidate.record.confidence)
 
 
-def _merge(candidates: list[Candidate], others: Sequence[Candidate]) -> list[Candidate]:
+def _merge(
+    candidates: list[SearchCandidate], others: Sequence[SearchCandidate]
+) -> list[SearchCandidate]:
     """Return *candidates* and then those of *others* that are not among them, each once."""
     by_id = {candidate.record.id: candidate for candidate in candidates}
     for candidate in others:

@@ -29,12 +29,12 @@ from recollect.domain.memory import HALF_LIFE
 from recollect.domain.scope import Scope
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
-from recollect.store.search_index import Candidate, SimilarityStats
+from recollect.store.search_index import SearchCandidate, SimilarityStats
 
 SHOWN_WORDS = 6
 
 
-def _nothing(_candidate: Candidate) -> str:
+def _nothing(_candidate: SearchCandidate) -> str:
     return ""
 
 
@@ -44,9 +44,11 @@ class Signal:
 
     name: str
     weight: float
-    score: Callable[[Candidate], float]  # times the weight, it is added to the relevance
-    part: Callable[[Candidate], float] | None = None  # shown, between 0 and 1; None: not shown
-    describe: Callable[[Candidate], str] = _nothing  # for the explanation; '' says nothing
+    score: Callable[[SearchCandidate], float]  # times the weight, it is added to the relevance
+    part: Callable[[SearchCandidate], float] | None = (
+        None  # shown, between 0 and 1; None: not shown
+    )
+    describe: Callable[[SearchCandidate], str] = _nothing  # for the explanation; '' says nothing
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class WordScale:
     trust: float  # from MIN_WORD_TRUST to 1: how far the best match stands out
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> "WordScale":
+    def of(cls, candidates: Sequence[SearchCandidate]) -> "WordScale":
         """Return the scale of *candidates*."""
         scores = [match.score if (match := c.word_match) else 0.0 for c in candidates]
         descending = sorted(scores, reverse=True)
@@ -69,14 +71,14 @@ class WordScale:
         least = constants.MIN_WORD_TRUST
         return cls(best, least + (1 - least) * (1 - others / best))
 
-    def share(self, candidate: Candidate) -> float:
+    def share(self, candidate: SearchCandidate) -> float:
         """Return the word score of *candidate* as a share of the best one."""
         match = candidate.word_match
         return match.score / self.best if match and self.best else 0.0
 
 
 def index_signals(
-    candidates: Sequence[Candidate], stats: SimilarityStats, *, visible_count: int = 0
+    candidates: Sequence[SearchCandidate], stats: SimilarityStats, *, visible_count: int = 0
 ) -> list[Signal]:
     """
     Return the signals of both indexes, on the scale of *candidates*.
@@ -89,14 +91,14 @@ def index_signals(
     counts = sorted(map(chunk_count, candidates))
     short = counts[int(constants.SHORT_QUANTILE * len(counts))] if counts else 1.0
 
-    def words(candidate: Candidate) -> float:
+    def words(candidate: SearchCandidate) -> float:
         if candidate.word_match is None:
             return 0.0  # most candidates: the powers take time
         share: float = scale.share(candidate) ** constants.WORD_SHARE_POWER
         length: float = max(chunk_count(candidate) / short, 1.0) ** constants.LENGTH_POWER
         return scale.trust * share / length
 
-    def preceding(candidate: Candidate) -> float:
+    def preceding(candidate: SearchCandidate) -> float:
         if not scale.best or not candidate.preceding_score:
             return 0.0
         return scale.trust * candidate.preceding_score / (scale.best * chunk_count(candidate))
@@ -120,7 +122,7 @@ def index_signals(
 
 
 def _vector_signal(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SearchCandidate],
     scale: WordScale,
     stats: SimilarityStats,
     *,
@@ -152,7 +154,7 @@ def speaker_signal(role: str) -> Signal:
 def secondary_signals(asked_at: datetime) -> list[Signal]:
     """Return the signals that decide between equally relevant memories."""
 
-    def recency(candidate: Candidate) -> float:
+    def recency(candidate: SearchCandidate) -> float:
         record = candidate.record
         assert record.at is not None  # as every memory has
         assert record.type is not None
@@ -160,11 +162,11 @@ def secondary_signals(asked_at: datetime) -> list[Signal]:
         half_life_s: float = HALF_LIFE[record.type].total_seconds()
         return float(0.5 ** (age_s / half_life_s))
 
-    def describe_age(candidate: Candidate) -> str:
+    def describe_age(candidate: SearchCandidate) -> str:
         assert candidate.record.at is not None
         return f"observed {_age((asked_at - candidate.record.at).days)}"
 
-    def confidence(candidate: Candidate) -> float:
+    def confidence(candidate: SearchCandidate) -> float:
         return candidate.record.confidence
 
     weight = constants.SECONDARY_WEIGHT
@@ -190,10 +192,10 @@ def secondary_signals(asked_at: datetime) -> list[Signal]:
 def skill_signals() -> list[Signal]:
     """Return the signals of skills: few and short, so that nothing is normalised."""
 
-    def words(candidate: Candidate) -> float:
+    def words(candidate: SearchCandidate) -> float:
         return candidate.coverage
 
-    def meaning(candidate: Candidate) -> float:
+    def meaning(candidate: SearchCandidate) -> float:
         match = candidate.vector_match
         return candidate.coverage if match is None else max(match.similarity, 0.0)
 
@@ -205,13 +207,13 @@ def skill_signals() -> list[Signal]:
     ]
 
 
-def similarity(candidate: Candidate) -> float:
+def similarity(candidate: SearchCandidate) -> float:
     """Return the similarity of *candidate* to the query, between 0 and 1."""
     match = candidate.vector_match
     return min(max(match.similarity, 0.0), 1.0) if match else 0.0
 
 
-def _deviation(candidate: Candidate, stats: SimilarityStats) -> float:
+def _deviation(candidate: SearchCandidate, stats: SimilarityStats) -> float:
     """Return the standard deviations above the mean similarity, less the chunk penalty."""
     match = candidate.vector_match
     assert match is not None
@@ -221,26 +223,26 @@ def _deviation(candidate: Candidate, stats: SimilarityStats) -> float:
     return deviation - constants.CHUNK_PENALTY * log2(match.chunk_count)
 
 
-def _chunk_counter(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:
+def _chunk_counter(candidates: Sequence[SearchCandidate]) -> Callable[[SearchCandidate], float]:
     """Return a function: the number of chunks; of a record not embedded yet, the others' mean."""
     measured = [max(c.vector_match.chunk_count, 1) for c in candidates if c.vector_match]
     mean = sum(measured) / len(measured) if measured else 1.0
 
-    def chunk_count(candidate: Candidate) -> float:
+    def chunk_count(candidate: SearchCandidate) -> float:
         match = candidate.vector_match
         return mean if match is None else float(max(match.chunk_count, 1))
 
     return chunk_count
 
 
-def _scope_score(candidate: Candidate) -> float:
+def _scope_score(candidate: SearchCandidate) -> float:
     owner = candidate.record.owner
     if candidate.reached != "visible" or owner is None:
         return 0.0
     return 0.5 if owner.scope is Scope.GLOBAL else 1.0
 
 
-def _describe_words(candidate: Candidate) -> str:
+def _describe_words(candidate: SearchCandidate) -> str:
     if candidate.word_match is None:
         return ""
     words = ", ".join(f"“{word}”" for word in candidate.word_match.words[:SHOWN_WORDS])
@@ -248,12 +250,12 @@ def _describe_words(candidate: Candidate) -> str:
     return f"matches {words}" + (f" and {more} more words" if more > 0 else "")
 
 
-def _describe_similarity(candidate: Candidate) -> str:
+def _describe_similarity(candidate: SearchCandidate) -> str:
     value = candidate.vector_match.similarity if candidate.vector_match else 0.0
     return f"its meaning is {_closeness(value)} (similarity {value:.2f})" if value > 0 else ""
 
 
-def _describe_origin(candidate: Candidate) -> str:
+def _describe_origin(candidate: SearchCandidate) -> str:
     if candidate.reached == "linked":
         return "of another project, linked to this one"
     if candidate.reached == "relevant":
@@ -266,7 +268,7 @@ def _describe_origin(candidate: Candidate) -> str:
     return f"{record.owner.scope} memory"
 
 
-def _describe_confidence(candidate: Candidate) -> str:
+def _describe_confidence(candidate: SearchCandidate) -> str:
     confidence = candidate.record.confidence
     return f"confidence {confidence:.2f}" if confidence < 1 else ""
 

@@ -26,7 +26,7 @@ from recollect.retrieval.time_query import (
     split_sessions,
 )
 from recollect.store.protocol import Tables
-from recollect.store.search_index import Candidate, IndexQuery
+from recollect.store.search_index import IndexQuery, SearchCandidate
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TimeRanking:
     time_range: TimeRange | None
     signals: tuple[Signal, ...]
 
-    def extra_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def extra_candidates(self, candidates: Sequence[SearchCandidate]) -> list[SearchCandidate]:
         """Return memories from that time that are not in *candidates*, whatever their score."""
         if self.time_query is None or self.time_range is None or not self.time_query.topic:
             return []
@@ -56,7 +56,7 @@ class TimeRanking:
         new = self.tables.search_index.search(index_query).candidates
         return [candidate for candidate in new if candidate.record.id not in known_ids]
 
-    def admits(self, candidate: Candidate) -> bool:
+    def admits(self, candidate: SearchCandidate) -> bool:
         """Return whether *candidate* is of that time and shares a word: that is enough."""
         if self.time_range is None or candidate.word_match is None:
             return False
@@ -100,7 +100,9 @@ class TimeRanking:
         }
         new = records.keys() - ranked_ids
         first += [
-            RankedCandidate(Candidate(records[memory_id]), 1.0, 0.0, self.signals, in_time=True)
+            RankedCandidate(
+                SearchCandidate(records[memory_id]), 1.0, 0.0, self.signals, in_time=True
+            )
             for memory_id in sample
             if memory_id in new
         ]
@@ -137,5 +139,5 @@ def time_ranking_for(
     return replace(ranking, time_range=resolve_time_range(time_query.time, sessions))
 
 
-def _is_in(time_range: TimeRange, candidate: Candidate) -> bool:
+def _is_in(time_range: TimeRange, candidate: SearchCandidate) -> bool:
     return candidate.record.at is not None and time_range.contains(candidate.record.at)

@@ -188,7 +188,8 @@ def _time_range(
     if len(sessions) == 1:
         return time_query.TimeRange(conversation_id=first), f"{when.text!r} is conversation {first}"
     spans = [
-        time_query.SessionSpan(talk.started_at, talk.ended_at or asked_at) for talk in sessions
+        time_query.SessionSpan(conversation.started_at, conversation.ended_at or asked_at)
+        for conversation in sessions
     ]
     return time_query.range_of_sessions(spans), f"{when.text!r} is conversations {first} to {last}"
 
@@ -211,7 +212,11 @@ def _counted_sessions(
     sessions = tables.conversations.with_messages(agent_id, before=before, limit=limit)
     if present is None and sessions and sessions[0].ended_at is None:
         sessions = sessions[1:]  # the query is asked in the one that has not ended
-    inside = [talk for talk in reversed(sessions) if time_range.contains(talk.started_at)]
+    inside = [
+        conversation
+        for conversation in reversed(sessions)
+        if time_range.contains(conversation.started_at)
+    ]
     return time_query.pick_sessions(count, inside)
 
 

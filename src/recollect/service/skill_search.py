@@ -11,7 +11,7 @@ from recollect.service import validate
 from recollect.service.place_lookup import RequestPlace
 from recollect.service.services import Services
 from recollect.service.skills import find_skills
-from recollect.store.search_index import Candidate, IndexedRecord, VectorMatch, WordMatch
+from recollect.store.search_index import IndexedRecord, SearchCandidate, VectorMatch, WordMatch
 from recollect.text.search_words import STOP_WORDS, searchable_text
 from recollect.wire.requests.skills import SearchSkillsRequest
 
@@ -39,7 +39,7 @@ def search_skills(services: Services, request: SearchSkillsRequest) -> list[Skil
 
 def _candidates(
     skills: Sequence[Skill], words: set[str], similarities: Sequence[float | None]
-) -> list[Candidate]:
+) -> list[SearchCandidate]:
     """Return each skill with its match; of equal ones the first by name is to come first."""
     in_order = sorted((skill.name for skill in skills), reverse=True)
     places = {name: place for place, name in enumerate(in_order)}
@@ -48,7 +48,7 @@ def _candidates(
         matched = sorted(words & _words(f"{skill.name} {skill.description} {' '.join(skill.tags)}"))
         share = len(matched) / len(words)
         candidates.append(
-            Candidate(
+            SearchCandidate(
                 IndexedRecord(skill.name, places[skill.name]),
                 WordMatch(share, tuple(matched), share) if matched else None,
                 None if similarity is None else VectorMatch(similarity, 1),
@@ -58,7 +58,7 @@ def _candidates(
     return candidates
 
 
-def _is_relevant(candidate: Candidate) -> bool:
+def _is_relevant(candidate: SearchCandidate) -> bool:
     match = candidate.vector_match
     is_similar = match is not None and match.similarity >= constants.SKILL_MIN_SIMILARITY
     return candidate.word_match is not None or is_similar

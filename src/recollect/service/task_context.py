@@ -409,14 +409,21 @@ def _topics(
     latest = tables.conversations.latest(
         scene.place.agent.id, project_id=scene.place.project_id, limit=TOPICS + 1
     )
-    earlier = [talk for talk in latest if talk.id != scene.conversation_id][:TOPICS]
+    earlier = [conversation for conversation in latest if conversation.id != scene.conversation_id][
+        :TOPICS
+    ]
     # A first message that is in the bundle or in sight is not repeated.
     visible = {hit.message.content.strip() for hit in hits} | scene.visible_texts
-    openings = _openings(tables, [talk.id for talk in earlier if not talk.title])
-    topics = [(talk, talk.title or openings.get(talk.id, "")) for talk in earlier]
+    openings = _openings(
+        tables, [conversation.id for conversation in earlier if not conversation.title]
+    )
+    topics = [
+        (conversation, conversation.title or openings.get(conversation.id, ""))
+        for conversation in earlier
+    ]
     return tuple(
-        (talk.id, f"{talk.started_at:%Y-%m-%d}: {topic}")
-        for talk, topic in topics
+        (conversation.id, f"{conversation.started_at:%Y-%m-%d}: {topic}")
+        for conversation, topic in topics
         if topic and topic.strip() not in visible
     )
 

@@ -98,7 +98,7 @@ class IndexedRecord:
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Candidate:
+class SearchCandidate:
     """A record that may answer a query, with its match in each index."""
 
     record: IndexedRecord
@@ -142,10 +142,10 @@ class IndexQuery:
 class SearchResult:
     """The candidates of a query, the oldest record first, and what the index says about it."""
 
-    candidates: list[Candidate]
+    candidates: list[SearchCandidate]
     similarity_stats: SimilarityStats = NO_STATS
     unknown_words: tuple[str, ...] = ()  # words of the query that occur in no visible record
-    others: list[Candidate] = field(default_factory=list)  # of other owners
+    others: list[SearchCandidate] = field(default_factory=list)  # of other owners
     visible_count: int = 0  # records that the query may see; 0 if not counted
 
 

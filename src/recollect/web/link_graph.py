@@ -24,7 +24,7 @@ class GraphNode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeighbourGraph:
+class MemoryLinkGraph:
     """What is linked to a memory, around its centre."""
 
     width: int
@@ -40,7 +40,7 @@ def link_graph(
     links: Sequence[Link],
     others: Mapping[str, Memory],
     projects: Mapping[str, str],
-) -> NeighbourGraph:
+) -> MemoryLinkGraph:
     """Return the picture of what a memory is linked to."""
     ends: dict[str, str] = {}
     for link in links:
@@ -63,7 +63,7 @@ def link_graph(
                 y=HEIGHT / 2 + math.sin(angle) * (HEIGHT - NODE_HEIGHT - 10) / 2,
             )
         )
-    return NeighbourGraph(
+    return MemoryLinkGraph(
         width=WIDTH,
         height=HEIGHT,
         node_width=NODE_WIDTH,

@@ -46,15 +46,15 @@ def summarize(
 
     *upcoming* are the messages that stay in the window; what they supersede is marked.
     """
-    talk = [message for message in messages if _is_talk(message)]
-    rarity = WordRarity((*(message.content for message in talk), *previous.splitlines()))
+    conversation = [message for message in messages if _is_said(message)]
+    rarity = WordRarity((*(message.content for message in conversation), *previous.splitlines()))
     pool = LinePool(rarity, most=max(MIN_POOL, budget_tokens // TOKENS_PER_LINE))
     for line in _with_first_and_last(_with_reasons(_all_lines(messages))):
         pool.add(line)
     if pool.is_empty:
         for line in _message_openings(messages):
             pool.add(line)
-    speakers = frozenset(message.role for message in talk)
+    speakers = frozenset(message.role for message in conversation)
     before, new = without_resolved(lines_of_summary(previous), pool.lines(), speakers=speakers)
     share = _share_before(messages) if new else 1.0
     lines = merge_superseded([*before, *new], upcoming=_upcoming_lines(upcoming))
@@ -68,7 +68,7 @@ def summarize(
     return _render_summary(selected)
 
 
-def _is_talk(message: Message) -> bool:
+def _is_said(message: Message) -> bool:
     return message.role in (Role.USER, Role.ASSISTANT) and bool(message.content.strip())
 
 
@@ -82,7 +82,7 @@ def _share_before(messages: Sequence[Message]) -> float:
 def _all_lines(messages: Sequence[Message]) -> Iterator[SummaryLine]:
     """Yield the lines of the messages in order, then those about tools."""
     activity = ToolActivity()
-    last = max((index for index, message in enumerate(messages) if _is_talk(message)), default=-1)
+    last = max((index for index, message in enumerate(messages) if _is_said(message)), default=-1)
     for index, message in enumerate(messages):
         activity.add_message(message)
         yield from summary_lines.lines_of_message(message, last=index == last)

@@ -80,8 +80,8 @@ def _requests(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
 def _first_text(content: str, turns: Sequence[SourceTurn]) -> list[Utterance]:
     """Return the beginning of the first message, for a session without usable sentences."""
     order = (Voice.USER, Voice.OTHER)  # commands such as `/clear` are excluded
-    talk = [turn for turn in turns if turn.voice in order]
-    for turn in sorted(talk, key=lambda turn: (order.index(turn.voice), turn.start)):
+    conversation = [turn for turn in turns if turn.voice in order]
+    for turn in sorted(conversation, key=lambda turn: (order.index(turn.voice), turn.start)):
         hidden = fenced_spans(content[turn.start : turn.end])
         end = turn.start + hidden[0][0] if hidden else turn.end
         text = content[turn.start : end].strip("".join(BLANKS) + " \n")[:MAX_CHARS]

@@ -57,8 +57,10 @@ def default_tools(rec: LocalRecollect) -> list[dict[str, Any]]:
 
 def show_agent(rec: LocalRecollect, agent: Agent) -> dict[str, Any]:
     """Return an agent with the ids of the messages in its context."""
-    talk = find_default_conversation(rec, agent)
-    in_context = rec.conversations.messages_in_context(talk) if talk is not None else []
+    conversation = find_default_conversation(rec, agent)
+    in_context = (
+        rec.conversations.messages_in_context(conversation) if conversation is not None else []
+    )
     message_ids = [message.id for message in in_context]
     return agent_state(agent, rec.blocks.list(agent), default_tools(rec), message_ids)
 
@@ -76,19 +78,30 @@ def find_default_conversation(rec: LocalRecollect, agent: Agent) -> Conversation
     Of an agent from an agent file it is the conversation of the file, until it is reset.
     """
     resets = reset_count(agent)
-    talk = rec.conversations.find(default_key(resets), agent=agent)
-    if talk is None and resets == 0:
-        talks = rec.conversations.list(agent=agent, limit=1_000)
-        return next((talk for talk in talks if talk.metadata.get(LETTA) is True), None)
-    return talk
+    conversation = rec.conversations.find(default_key(resets), agent=agent)
+    if conversation is None and resets == 0:
+        conversations = rec.conversations.list(agent=agent, limit=1_000)
+        return next(
+            (
+                conversation
+                for conversation in conversations
+                if conversation.metadata.get(LETTA) is True
+            ),
+            None,
+        )
+    return conversation
 
 
 def default_conversation(rec: LocalRecollect, agent: Agent) -> Conversation:
     """Return the same; it is started if there is none, and opened again if it has ended."""
-    talk = find_default_conversation(rec, agent)
-    if talk is None:
+    conversation = find_default_conversation(rec, agent)
+    if conversation is None:
         return rec.conversations.start(agent=agent, key=default_key(reset_count(agent)))
-    return rec.conversations.resume(talk) if talk.ended_at is not None else talk
+    return (
+        rec.conversations.resume(conversation)
+        if conversation.ended_at is not None
+        else conversation
+    )
 
 
 def reset_count(agent: Agent) -> int:

@@ -147,9 +147,9 @@ def reset_messages(call: LettaCall) -> Any:
     """End the default conversation and begin another; the old messages can still be searched."""
     call.body_as(ResetBody)
     agent = require_agent(call)
-    talk = find_default_conversation(call.rec, agent)
-    if talk is not None:
-        call.rec.conversations.end(talk)
+    conversation = find_default_conversation(call.rec, agent)
+    if conversation is not None:
+        call.rec.conversations.end(conversation)
         letta_metadata = with_letta_metadata(agent, agent.metadata, {}, model=agent.model)[LETTA]
         letta_metadata[RESETS] = reset_count(agent) + 1
         metadata = {**agent.metadata, LETTA: letta_metadata}

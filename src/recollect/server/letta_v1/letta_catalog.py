@@ -43,10 +43,12 @@ def list_tags(call: LettaCall) -> Any:
 def context_window(call: LettaCall) -> Any:
     """Return how many tokens each part of an agent's context window uses."""
     rec, agent = call.rec, require_agent(call)
-    talk = find_default_conversation(rec, agent)
-    window = rec.agents.context_window(agent, conversation=talk)
-    in_context = rec.conversations.messages_in_context(talk) if talk is not None else []
-    summaries = rec.conversations.summaries(talk) if talk is not None else []
+    conversation = find_default_conversation(rec, agent)
+    window = rec.agents.context_window(agent, conversation=conversation)
+    in_context = (
+        rec.conversations.messages_in_context(conversation) if conversation is not None else []
+    )
+    summaries = rec.conversations.summaries(conversation) if conversation is not None else []
     memory = "\n\n".join(f"<{block.label}>\n{block.value}" for block in rec.blocks.list(agent))
     return {
         "context_window_size_max": window.window_tokens,

@@ -12,9 +12,9 @@ from recollect.server.letta_v1.letta_ids import letta_id
 FIELDS = "letta_conversation"  # in the metadata of a conversation: what a Letta client gave
 
 
-def conversation_fields(talk: Conversation) -> dict[str, Any]:
+def conversation_fields(conversation: Conversation) -> dict[str, Any]:
     """Return Letta's fields of a conversation."""
-    fields = talk.metadata.get(FIELDS)
+    fields = conversation.metadata.get(FIELDS)
     return dict(fields) if isinstance(fields, Mapping) else {}
 
 
@@ -28,19 +28,19 @@ def title_of(fields: Mapping[str, Any]) -> str:
     return " ".join(str(fields.get("summary") or "").split())[:MAX_TITLE]
 
 
-def is_imported(talk: Conversation) -> bool:
+def is_imported(conversation: Conversation) -> bool:
     """Return whether a conversation came with an agent file."""
-    return talk.metadata.get(LETTA) is True
+    return conversation.metadata.get(LETTA) is True
 
 
 def conversation_json(
-    talk: Conversation,
+    conversation: Conversation,
     *,
     last_message_at: datetime | None,
     in_context: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return a conversation as Letta shows it; *in_context* are the ids of its messages there."""
-    fields = conversation_fields(talk)
+    fields = conversation_fields(conversation)
     last = fields.get("last_message_at") or (last_message_at and last_message_at.isoformat())
     ids = (
         None
@@ -48,9 +48,11 @@ def conversation_json(
         else [letta_id("message", message_id) for message_id in in_context]
     )
     return {
-        "id": letta_id("conv", talk.id),
-        "agent_id": "" if talk.agent_id is None else letta_id("agent", talk.agent_id),
-        "summary": fields.get("summary", talk.title or None),
+        "id": letta_id("conv", conversation.id),
+        "agent_id": ""
+        if conversation.agent_id is None
+        else letta_id("agent", conversation.agent_id),
+        "summary": fields.get("summary", conversation.title or None),
         "description": fields.get("description"),
         "archived": bool(fields.get("archived")),
         "archived_at": fields.get("archived_at"),
@@ -58,7 +60,7 @@ def conversation_json(
         "model_settings": fields.get("model_settings"),
         "context_window_limit": fields.get("context_window_limit"),
         "in_context_message_ids": ids,
-        "created_at": talk.started_at.isoformat(),
-        "updated_at": last or talk.started_at.isoformat(),
+        "created_at": conversation.started_at.isoformat(),
+        "updated_at": last or conversation.started_at.isoformat(),
         "last_message_at": last,
     }

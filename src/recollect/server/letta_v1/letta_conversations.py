@@ -86,10 +86,10 @@ def create_conversation(call: LettaCall) -> Any:
     """Start a conversation of the agent that the query names."""
     agent = _named_agent(call)
     fields = call.body_as(ConversationFields).sent_fields()
-    talk = call.rec.conversations.start(
+    conversation = call.rec.conversations.start(
         agent=agent, title=title_of(fields), metadata=with_fields({}, fields)
     )
-    return _show(call.rec, talk)
+    return _show(call.rec, conversation)
 
 
 def list_conversations(call: LettaCall) -> Any:
@@ -98,12 +98,19 @@ def list_conversations(call: LettaCall) -> Any:
     agent = None
     if query.agent_id is not None:
         agent = find_agent(call.rec, our_id("agent", query.agent_id))
-    talks = [talk for talk in _all(call.rec, agent) if _matches(talk, query)]
+    conversations = [
+        conversation for conversation in _all(call.rec, agent) if _matches(conversation, query)
+    ]
     if query.order_by in LAST_ACTIVITY:
-        talks.sort(key=lambda talk: _last_message_at(call.rec, talk) or talk.started_at)
-    page = page_of(talks, query, lambda talk: letta_id("conv", talk.id))
+        conversations.sort(
+            key=lambda conversation: (
+                _last_message_at(call.rec, conversation) or conversation.started_at
+            )
+        )
+    page = page_of(conversations, query, lambda conversation: letta_id("conv", conversation.id))
     return [
-        conversation_json(talk, last_message_at=_last_message_at(call.rec, talk)) for talk in page
+        conversation_json(conversation, last_message_at=_last_message_at(call.rec, conversation))
+        for conversation in page
     ]
 
 
@@ -114,16 +121,19 @@ def retrieve_conversation(call: LettaCall) -> Any:
 
 def update_conversation(call: LettaCall) -> Any:
     """Change what a client says about a conversation."""
-    talk = _conversation(call)
+    conversation = _conversation(call)
     change = call.body_as(ConversationFields).sent_fields()
-    fields = {**conversation_fields(talk), **change}
+    fields = {**conversation_fields(conversation), **change}
     if "archived" in change:
         at = SystemClock().now().isoformat() if change["archived"] else None
         fields |= {"archived_at": at}
     if "summary" in change:
-        call.rec.conversations.rename(talk, title_of(fields))
+        call.rec.conversations.rename(conversation, title_of(fields))
     return _show(
-        call.rec, call.rec.conversations.set_metadata(talk, with_fields(talk.metadata, fields))
+        call.rec,
+        call.rec.conversations.set_metadata(
+            conversation, with_fields(conversation.metadata, fields)
+        ),
     )
 
 
@@ -141,23 +151,23 @@ def list_messages(call: LettaCall) -> Any:
 
 def create_messages(call: LettaCall) -> Any:
     """Send messages in a conversation; the answer is a stream unless the client says otherwise."""
-    talk, body = _conversation(call), call.body_as(MessagesBody)
-    if talk.agent_id is None:
-        raise InvalidInput(f"conversation {talk.id} has no agent that could answer")
-    model = conversation_fields(talk).get("model")
+    conversation, body = _conversation(call), call.body_as(MessagesBody)
+    if conversation.agent_id is None:
+        raise InvalidInput(f"conversation {conversation.id} has no agent that could answer")
+    model = conversation_fields(conversation).get("model")
     if body.override_model is None and isinstance(model, str):
         body = body.model_copy(update={"override_model": model})
-    agent = call.rec.agents.get(talk.agent_id)
+    agent = call.rec.agents.get(conversation.agent_id)
     streaming = body.streaming is not False
-    return respond_to_messages(call.rec, agent, talk, body, streaming=streaming)
+    return respond_to_messages(call.rec, agent, conversation, body, streaming=streaming)
 
 
 def fork_conversation(call: LettaCall) -> Any:
     """Copy a conversation, up to a message if one is named."""
-    talk, query = _conversation(call), call.query_as(ForkQuery)
+    conversation, query = _conversation(call), call.query_as(ForkQuery)
     at = None if query.message_id is None else our_id("message", query.message_id)
-    fork = call.rec.conversations.fork(talk, at=at)
-    fields = {**conversation_fields(talk), "hidden": query.hidden, "archived": False}
+    fork = call.rec.conversations.fork(conversation, at=at)
+    fields = {**conversation_fields(conversation), "hidden": query.hidden, "archived": False}
     return _show(call.rec, call.rec.conversations.set_metadata(fork, with_fields({}, fields)))
 
 
@@ -173,9 +183,9 @@ def compact_agent(call: LettaCall) -> Any:
 
 def recompile_conversation(call: LettaCall) -> Any:
     """Return the instructions that the agent gets in a conversation."""
-    talk = _conversation(call)
-    agent = None if talk.agent_id is None else call.rec.agents.get(talk.agent_id)
-    return _instructions(call.rec, agent, talk)
+    conversation = _conversation(call)
+    agent = None if conversation.agent_id is None else call.rec.agents.get(conversation.agent_id)
+    return _instructions(call.rec, agent, conversation)
 
 
 def recompile_agent(call: LettaCall) -> Any:
@@ -206,35 +216,37 @@ def _named_agent(call: LettaCall) -> Agent:
     return find_agent(call.rec, our_id("agent", named))
 
 
-def _show(rec: LocalRecollect, talk: Conversation) -> dict[str, Any]:
-    in_context = [message.id for message in rec.conversations.messages_in_context(talk)]
+def _show(rec: LocalRecollect, conversation: Conversation) -> dict[str, Any]:
+    in_context = [message.id for message in rec.conversations.messages_in_context(conversation)]
     return conversation_json(
-        talk, last_message_at=_last_message_at(rec, talk), in_context=in_context
+        conversation, last_message_at=_last_message_at(rec, conversation), in_context=in_context
     )
 
 
-def _last_message_at(rec: LocalRecollect, talk: Conversation) -> Any:
-    last: list[Message] = rec.conversations.messages(talk, newest_first=True, limit=1)
+def _last_message_at(rec: LocalRecollect, conversation: Conversation) -> Any:
+    last: list[Message] = rec.conversations.messages(conversation, newest_first=True, limit=1)
     return last[0].created_at if last else None
 
 
 def _all(rec: LocalRecollect, agent: Agent | None) -> list[Conversation]:
     """Return the conversations that an agent does not have by itself, oldest first."""
-    talks: list[Conversation] = []
-    while page := rec.conversations.list(agent=agent, limit=MAX_LIMIT, offset=len(talks)):
-        talks += page
-    of_agents = (talk for talk in talks if talk.agent_id is not None)
+    conversations: list[Conversation] = []
+    while page := rec.conversations.list(agent=agent, limit=MAX_LIMIT, offset=len(conversations)):
+        conversations += page
+    of_agents = (
+        conversation for conversation in conversations if conversation.agent_id is not None
+    )
     return [
-        talk
-        for talk in reversed(list(of_agents))
-        if not is_default_key(talk.key) and not is_imported(talk)
+        conversation
+        for conversation in reversed(list(of_agents))
+        if not is_default_key(conversation.key) and not is_imported(conversation)
     ]
 
 
-def _matches(talk: Conversation, query: ConversationQuery) -> bool:
-    fields = conversation_fields(talk)
+def _matches(conversation: Conversation, query: ConversationQuery) -> bool:
+    fields = conversation_fields(conversation)
     is_archived = bool(fields.get("archived"))
-    summary = str(fields.get("summary") or talk.title)
+    summary = str(fields.get("summary") or conversation.title)
     return (
         not fields.get("hidden")
         and (query.archive_status == "all" or (query.archive_status == "archived") is is_archived)
@@ -242,12 +254,14 @@ def _matches(talk: Conversation, query: ConversationQuery) -> bool:
     )
 
 
-def _compact(call: LettaCall, talk: Conversation) -> dict[str, Any]:
+def _compact(call: LettaCall, conversation: Conversation) -> dict[str, Any]:
     how = call.body_as(CompactBody).compaction_settings or HowToCompact()
-    before = len(call.rec.conversations.messages_in_context(talk))
+    before = len(call.rec.conversations.messages_in_context(conversation))
     keeps = 0 if how.mode.endswith("all") else int(before * how.sliding_window_percentage)
-    compacted = call.rec.conversations.compact(talk, mode="all", keep_last=keeps, force=True)
-    summaries = call.rec.conversations.summaries(talk)
+    compacted = call.rec.conversations.compact(
+        conversation, mode="all", keep_last=keeps, force=True
+    )
+    summaries = call.rec.conversations.summaries(conversation)
     return {
         "summary": summaries[-1].content if summaries else "",
         "num_messages_before": before,
@@ -255,8 +269,8 @@ def _compact(call: LettaCall, talk: Conversation) -> dict[str, Any]:
     }
 
 
-def _instructions(rec: LocalRecollect, agent: Agent | None, talk: Conversation) -> str:
-    bundle = rec.context_for("", agent=agent, conversation=talk, history=False)
+def _instructions(rec: LocalRecollect, agent: Agent | None, conversation: Conversation) -> str:
+    bundle = rec.context_for("", agent=agent, conversation=conversation, history=False)
     prompt = agent.system_prompt if agent is not None else ""
     return "\n\n".join(text for text in (prompt, bundle.text) if text)
 

@@ -52,10 +52,10 @@ def approval_request(approval: Approval) -> LettaMessage:
     }
 
 
-def found_message(message: Message, talk: Conversation | None) -> dict[str, Any]:
+def found_message(message: Message, conversation: Conversation | None) -> dict[str, Any]:
     """Return a message that a search found."""
     kinds = {Role.USER: "user_message", Role.ASSISTANT: "assistant_message"}
-    agent_id = talk.agent_id if talk is not None else None
+    agent_id = conversation.agent_id if conversation is not None else None
     return {
         "message_id": letta_id("message", message.id),
         "message_type": kinds.get(message.role, "system_message"),

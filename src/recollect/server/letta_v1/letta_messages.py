@@ -61,15 +61,15 @@ class CapturedTurn(LettaBody):
 def create_messages(call: LettaCall) -> Any:
     """Send messages to an agent, in the conversation that it has by itself."""
     agent, body = require_agent(call), call.body_as(MessagesBody)
-    talk = default_conversation(call.rec, agent)
-    return respond_to_messages(call.rec, agent, talk, body, streaming=bool(body.streaming))
+    conversation = default_conversation(call.rec, agent)
+    return respond_to_messages(call.rec, agent, conversation, body, streaming=bool(body.streaming))
 
 
 def stream_messages(call: LettaCall) -> Any:
     """Do the same; the answer is a stream of events."""
     agent, body = require_agent(call), call.body_as(MessagesBody)
-    talk = default_conversation(call.rec, agent)
-    return respond_to_messages(call.rec, agent, talk, body, streaming=True)
+    conversation = default_conversation(call.rec, agent)
+    return respond_to_messages(call.rec, agent, conversation, body, streaming=True)
 
 
 def capture_messages(call: LettaCall) -> Any:
@@ -94,13 +94,13 @@ def capture_messages(call: LettaCall) -> Any:
 def cancel_run(call: LettaCall) -> Any:
     """Stop the open run of the conversation that an agent has by itself."""
     agent = require_agent(call)
-    talk = find_default_conversation(call.rec, agent)
-    return {} if talk is None else stop_run(call.rec, talk)
+    conversation = find_default_conversation(call.rec, agent)
+    return {} if conversation is None else stop_run(call.rec, conversation)
 
 
-def stop_run(rec: LocalRecollect, talk: Conversation) -> dict[str, str]:
+def stop_run(rec: LocalRecollect, conversation: Conversation) -> dict[str, str]:
     """Stop the open run of a conversation; return its id and what became of it."""
-    run = rec.agents.cancel(talk)
+    run = rec.agents.cancel(conversation)
     return {} if run is None else {letta_id("run", run.id): "cancelled"}
 
 
@@ -110,8 +110,8 @@ def list_agent_messages(call: LettaCall) -> Any:
     if query.conversation_id is None:
         messages = _stored_messages(call.rec, query, agent=agent.id)
     elif query.conversation_id == DEFAULT_CONVERSATION:
-        talk = find_default_conversation(call.rec, agent)
-        messages = [] if talk is None else messages_of(call.rec, talk, query)
+        conversation = find_default_conversation(call.rec, agent)
+        messages = [] if conversation is None else messages_of(call.rec, conversation, query)
     else:
         messages = messages_of(call.rec, _conversation(call.rec, query.conversation_id), query)
     return flat_messages(messages, query.include_return_message_types)
@@ -142,26 +142,31 @@ def search_messages(call: LettaCall) -> Any:
     else:
         hits = [hit for agent in all_agents(rec) for hit in _search(rec, body, agent=agent)]
         hits = sorted(hits, key=lambda hit: hit.score, reverse=True)[: body.limit]
-    talk_ids = {hit.message.conversation_id for hit in hits}
-    talks = {talk_id: rec.conversations.get(talk_id) for talk_id in talk_ids}
-    return [found_message(hit.message, talks[hit.message.conversation_id]) for hit in hits]
+    conversation_ids = {hit.message.conversation_id for hit in hits}
+    conversations = {
+        conversation_id: rec.conversations.get(conversation_id)
+        for conversation_id in conversation_ids
+    }
+    return [found_message(hit.message, conversations[hit.message.conversation_id]) for hit in hits]
 
 
-def messages_of(rec: LocalRecollect, talk: Conversation, query: MessageQuery) -> list[Message]:
+def messages_of(
+    rec: LocalRecollect, conversation: Conversation, query: MessageQuery
+) -> list[Message]:
     """Return the page of the messages of a conversation that *query* asks for."""
-    after = None if query.after is None else _position(rec, talk, query.after)
-    before = None if query.before is None else _position(rec, talk, query.before)
+    after = None if query.after is None else _position(rec, conversation, query.after)
+    before = None if query.before is None else _position(rec, conversation, query.before)
     oldest_first = query.order == "asc"
     low, high = (after, before) if oldest_first else (before, after)
     ends_there = before is not None and after is None
     messages = rec.conversations.messages
     if oldest_first is not ends_there:  # reads from the low end up
-        page = messages(talk, start=0 if low is None else low + 1, limit=query.limit)
+        page = messages(conversation, start=0 if low is None else low + 1, limit=query.limit)
         page = [message for message in page if high is None or message.position < high]
     elif high is None:
-        page = messages(talk, newest_first=True, limit=query.limit)
+        page = messages(conversation, newest_first=True, limit=query.limit)
     else:
-        page = messages(talk, before=high, limit=query.limit)
+        page = messages(conversation, before=high, limit=query.limit)
         page = [message for message in page if low is None or message.position > low]
     return page[::-1] if ends_there else page
 
@@ -178,9 +183,9 @@ def _stored_messages(
     )
 
 
-def _position(rec: LocalRecollect, talk: Conversation, message_id: str) -> int:
+def _position(rec: LocalRecollect, conversation: Conversation, message_id: str) -> int:
     message = rec.conversations.get_message(our_id("message", message_id))
-    if message.conversation_id != talk.id:
+    if message.conversation_id != conversation.id:
         raise NotFound(f"{message_id!r} is not a message of this conversation")
     return message.position
 

@@ -84,7 +84,12 @@ class MessagesBody(LettaBody):
 
 
 def respond_to_messages(
-    rec: LocalRecollect, agent: Agent, talk: Conversation, body: MessagesBody, *, streaming: bool
+    rec: LocalRecollect,
+    agent: Agent,
+    conversation: Conversation,
+    body: MessagesBody,
+    *,
+    streaming: bool,
 ) -> Response:
     """Store messages and return the agent's answer, as one JSON object or as events."""
     messages = body.all_messages()
@@ -100,16 +105,16 @@ def respond_to_messages(
         events = _decisions(rec, agent, approvals)
     elif not rec.agents.can_run or drafts[-1]["role"] != "user":
         note = NO_USER_MESSAGE if rec.agents.can_run else NO_MODEL
-        rec.conversations.append_many(talk, drafts)
+        rec.conversations.append_many(conversation, drafts)
         events = _no_events()
     else:
         *earlier, last = drafts
         if earlier:
-            rec.conversations.append_many(talk, earlier)
+            rec.conversations.append_many(conversation, earlier)
         events = rec.agents.stream(
             agent,
             _text(last["content"]),
-            conversation=talk,
+            conversation=conversation,
             model=body.override_model or "",
             max_steps=body.max_steps,
         )

@@ -39,12 +39,12 @@ from recollect.store.indexes.word_index import (
 from recollect.store.repositories.repository import Repository
 from recollect.store.search_index import (
     NO_STATS,
-    Candidate,
     IndexedRecord,
     IndexQuery,
     NeighbourQuery,
     OtherOwners,
     QueryVector,
+    SearchCandidate,
     SearchResult,
     VectorMatch,
     WordMatch,
@@ -140,7 +140,7 @@ class HybridSearchIndex(Repository):
             result = self._words.match_item(words, item_id)
             match = result.matches.get(item_id)
             candidates.append(
-                Candidate(record, match, by_vector.get(item_id), _coverage(match, result))
+                SearchCandidate(record, match, by_vector.get(item_id), _coverage(match, result))
             )
         return SearchResult(candidates)
 
@@ -312,7 +312,7 @@ class HybridSearchIndex(Repository):
         others: OtherOwners,
         words: Sequence[QueryWord],
         postings: Postings,
-    ) -> list[Candidate]:
+    ) -> list[SearchCandidate]:
         """Return the records of other owners that have enough words of the query."""
         if not words:
             return []
@@ -332,7 +332,7 @@ class HybridSearchIndex(Repository):
         by_vector = self._similarities(query.vector, list(strong), records)
         rows = ((item_id, records.record(item_id)) for item_id in strong)
         return [
-            Candidate(record, strong[id_], by_vector.get(id_), _coverage(strong[id_], result))
+            SearchCandidate(record, strong[id_], by_vector.get(id_), _coverage(strong[id_], result))
             for id_, record in rows
             if record is not None
         ]
@@ -384,7 +384,7 @@ def _candidates(
     by_words: Mapping[int, WordMatch],
     by_vector: Mapping[int, VectorMatch],
     result: WordMatches,
-) -> list[Candidate]:
+) -> list[SearchCandidate]:
     """Return what passed the filters, each with its matches, the oldest first."""
     before: Mapping[int, tuple[int, str]] = {}
     if query.use_preceding and result.scores:
@@ -395,7 +395,7 @@ def _candidates(
         preceding, preceding_id = before.get(item_id, no_item)
         match = by_words.get(item_id)
         candidates.append(
-            Candidate(
+            SearchCandidate(
                 record,
                 match,
                 by_vector.get(item_id),
