@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,75 @@ def test_forgetting_a_memory_removes_undecided_edits_of_its_page_and_the_page(
     assert candidates(rec) == []
     assert not page.exists()
     assert rec.maintenance.verify().ok
+
+
+@pytest.mark.parametrize("name", ["copy.md", "renamed.md", "from-elsewhere.md"])
+def test_a_page_of_what_was_forgotten_does_not_bring_it_back(
+    rec: LocalRecollect, tmp_path: Path, name: str
+) -> None:
+    memory = rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page, other = page_with(vault, "Fridays"), vault / "memories" / name
+    content = page.read_bytes()
+    if name == "renamed.md":
+        page.rename(other)
+    elif name == "copy.md":
+        other.write_bytes(content)
+    rec.engine.write_vault(vault)
+
+    rec.forget(memory.id)
+    other.write_bytes(content)
+    report = rec.engine.write_vault(vault)
+
+    assert candidates(rec) == []
+    assert list(vault.glob("*/*.md")) == []
+    assert report.removed >= 1
+    assert rec.engine.write_vault(vault).notes == ()
+
+
+def test_an_edit_that_is_not_utf8_is_proposed_once_and_replaced_after_the_decision(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    page = page_with(vault, "Fridays")
+    original = page.read_bytes()
+    page.write_bytes(original.replace(b"on Fridays.\n\n<!--", b"in the caf\xe9.\n\n<!--"))
+
+    proposed = [rec.engine.write_vault(vault).proposed for _ in range(2)]
+    rec.reject(candidates(rec)[0].id)
+    rec.engine.write_vault(vault)
+
+    assert [len(names) for names in proposed] == [1, 0]
+    assert page.read_bytes() == original
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes pipes")
+def test_a_vault_that_somebody_spoiled_is_reported(rec: LocalRecollect, tmp_path: Path) -> None:
+    memory = rec.ingest("Deploys happen on Fridays.", scope="global")
+    vault = tmp_path / "vault"
+    rec.engine.write_vault(vault)
+    state = vault / ".recollect-vault.json"
+    with page_with(vault, "Fridays").open("ab") as page:
+        page.truncate(1 << 40)
+    os.mkfifo(vault / "memories" / "pipe.md")
+    rec.memories.set_status(memory.id, "archived")
+
+    report = rec.engine.write_vault(vault)
+    state.write_bytes(b"[" * 200_000)
+    with pytest.raises(InvalidInput, match="is damaged"):
+        rec.engine.write_vault(vault)
+    state.unlink()
+    os.mkfifo(state)
+    with pytest.raises(InvalidInput, match="is not a file"):
+        rec.engine.write_vault(vault)
+
+    assert [note.partition(": ")[2] for note in report.notes] == [
+        "it is larger than 1,000,000 bytes. Shorten it",
+        "it is not a file. Replace it by a file",
+    ]
 
 
 def test_a_rejected_edit_is_replaced_by_the_memory_again(

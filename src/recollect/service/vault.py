@@ -6,7 +6,8 @@ page with another hash was edited by hand. The edit of a memory becomes a candid
 page and contradicts the memory, so that `promote --replace` puts it in its place; the edit of a
 block becomes a proposal; a page without an id becomes a candidate. An edited page is not
 overwritten before the edit is decided about. A page that is deleted there is written again: a
-folder that is synchronised or cleaned up must not forget anything.
+folder that is synchronised or cleaned up must not forget anything. Nor must it bring back what was
+forgotten: a page with the id of that is removed, whatever its name and its words.
 """
 
 import hashlib
@@ -41,6 +42,7 @@ from recollect.wire.requests.recollect import IngestRequest
 STATE_FILE = ".recollect-vault.json"
 MAX_PAGES = 100_000
 MAX_PAGE_BYTES = 1_000_000
+_MAX_WRITTEN_BYTES = 100_000_000  # no page that was written here is larger
 _FOLDERS = ("memories", "decisions", "blocks")
 
 
@@ -60,6 +62,7 @@ class _Vault:
 
     folder: Path
     pages: dict[str, _PageRecord] = field(default_factory=dict)
+    deleted: frozenset[str] = frozenset()  # ids of what a person forgot or deleted
     proposed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -73,8 +76,10 @@ def write_vault(services: Services, folder: Path, *, plain: bool = False) -> Vau
             "to write them anyway"
         )
     vault = _open_or_create(folder)
-    for name, text in _edited_pages(vault):
-        services.store.write(partial(_capture, services, vault, name, text))
+    with services.store.read() as tables:
+        vault.deleted = frozenset(tombstone.id for tombstone in tables.tombstones.all())
+    for name, content in _edited_pages(vault):
+        services.store.write(partial(_capture, services, vault, name, content))
         _save(vault)
     with services.store.read() as tables:
         undecided = {
@@ -108,11 +113,13 @@ def _open_or_create(folder: Path) -> _Vault:
             (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         if not state.exists():
             return _Vault(folder)
+        if not state.is_file():
+            raise ValueError("it is not a file")
         pages = json.loads(state.read_text(encoding="utf-8"))["pages"]
         return _Vault(folder, {_page_name(name): _PageRecord(**pages[name]) for name in pages})
     except OSError as error:
         raise StoreUnavailable(f"cannot write a vault to {folder}: {error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(
             f"{state} is damaged: {error}. Delete it: then pages with an id are compared anew"
         ) from error
@@ -137,13 +144,14 @@ def _save(vault: _Vault) -> None:
         file.write(json.dumps({"recollect": "vault", "pages": pages}, indent=1).encode())
 
 
-def _edited_pages(vault: _Vault) -> Iterator[tuple[str, str]]:
-    """Yield the pages whose text is not what was written or captured."""
+def _edited_pages(vault: _Vault) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of each page that is not as it was written or captured."""
     paths = [path for name in _FOLDERS for path in sorted((vault.folder / name).glob("*.md"))]
     for path in paths[:MAX_PAGES]:
         name = f"{path.parent.name}/{path.name}"
         if path.is_symlink() or not path.is_file():
-            vault.notes.append(f"{name} was not read: it is a link. Replace it by a file")
+            kind = "a link" if path.is_symlink() else "not a file"
+            vault.notes.append(f"{name} was not read: it is {kind}. Replace it by a file")
             continue
         if path.stat().st_size > MAX_PAGE_BYTES:
             vault.notes.append(
@@ -153,16 +161,18 @@ def _edited_pages(vault: _Vault) -> Iterator[tuple[str, str]]:
         content = path.read_bytes()
         page = vault.pages.get(name)
         if page is None or _hash(content) not in (page.written, page.captured):
-            yield name, content.decode("utf-8", errors="replace")
+            yield name, content
 
 
-def _capture(services: Services, vault: _Vault, name: str, text: str, tables: Tables) -> None:
-    page = parse_page(text)
+def _capture(services: Services, vault: _Vault, name: str, content: bytes, tables: Tables) -> None:
+    page = parse_page(content.decode("utf-8", errors="replace"))
     page_id = page.id or (vault.pages[name].id if name in vault.pages else "")
-    content_hash = _hash(text.encode())
     record = vault.pages.get(name) or _PageRecord(id=page_id, written="")
     vault.pages[name] = record
-    record.captured = content_hash
+    record.captured = _hash(content)
+    if page_id in vault.deleted:
+        vault.notes.append(f"{name} was removed: it is a page of something that was forgotten")
+        return
     if not page.words.strip():
         vault.notes.append(f"{name} is empty; use `recollect forget` to remove a memory")
         return
@@ -338,16 +348,21 @@ def _remove_pages(vault: _Vault, pages: Mapping[str, tuple[str, str]], undecided
     removed = 0
     for name in gone:
         page, path = vault.pages[name], vault.folder / name
-        was_captured = bool(page.proposal) or bool(page.written)
-        is_file = path.is_file() and not path.is_symlink()
-        is_ours = is_file and _hash(path.read_bytes()) in (page.written, page.captured)
-        if is_ours and was_captured:
+        is_settled = page.proposal or page.written or page.id in vault.deleted
+        if is_settled and _is_as_recorded(path, page):
             path.unlink()
             removed += 1
             del vault.pages[name]
         elif not path.exists():
             del vault.pages[name]
     return removed
+
+
+def _is_as_recorded(path: Path, page: _PageRecord) -> bool:
+    """Return whether a page is a file that nobody changed since it was written or captured."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_WRITTEN_BYTES:
+        return False
+    return _hash(path.read_bytes()) in (page.written, page.captured)
 
 
 def _hash(content: bytes) -> str:
