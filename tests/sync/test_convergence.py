@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from recollect import AlreadyExists, BlockConflict, IllegalTransition, InvalidInput, NotFound
+from recollect import (
+    AlreadyExists,
+    BlockConflict,
+    BlockReadOnly,
+    IllegalTransition,
+    InvalidInput,
+    NotFound,
+)
 from store_bytes import files_with_word
 from synced_devices import words_in_folder
 from synced_world import VERBS, SyncedWorld
@@ -23,7 +30,7 @@ STEPS = st.lists(
 
 
 # What a verb raises if it cannot be done in the present state.
-REFUSALS = (InvalidInput, NotFound, AlreadyExists, IllegalTransition, BlockConflict)
+REFUSALS = (InvalidInput, NotFound, AlreadyExists, IllegalTransition, BlockConflict, BlockReadOnly)
 
 
 def run_scene(steps: list[tuple[int, int, int]]) -> None:
@@ -86,6 +93,13 @@ def test_an_agent_that_is_made_again_keeps_its_blocks_beside_that_of_another_dev
     """The other device's agent is known to the third under the id of the deleted one."""
     first = ["say", "sync", "delete_agent", "say"]
     scene = [*((verb, 0, 0) for verb in first), ("say", 1, 0), ("interrupted_sync", 1, 12)]
+    run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])
+
+
+def test_an_agent_that_two_devices_take_for_two_others_keeps_its_conversations_with_one() -> None:
+    """On the first device another agent has its name by then, and on the third the renamed one."""
+    scene = [("say", 2, 685), ("change_agent", 0, 95), ("sync", 0, 815), ("rename_agent", 0, 62)]
+    scene += [("sync", 2, 901), ("change_agent", 0, 527)]
     run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])
 
 

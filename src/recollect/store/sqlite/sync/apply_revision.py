@@ -37,7 +37,7 @@ from recollect.store.sqlite.sync.record_kinds import ALIASES
 from recollect.store.sqlite.sync.record_merge import loses_text, lost_values, merge_rows
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.reference_check import ReferenceCheck
-from recollect.store.sqlite.sync.rename_record import rename_record
+from recollect.store.sqlite.sync.rename_record import records_naming, rename_record
 from recollect.store.sqlite.sync.sync_state import KnownRevision, SyncState
 
 Tables = OpenTables[SqliteConnection]
@@ -382,8 +382,14 @@ class RevisionApplier:
         self._collisions.link_rivals()
 
     def _add_alias(self, kind: str, alias: str, main_id: str) -> None:
+        former_id = self._aliases.get(alias)
         if not self._state.add_alias(kind, alias, main_id):
             return  # this device knows a smaller one, and has published it
+        if former_id not in (None, main_id):
+            # Two devices took it for two records. What belongs to it is with the former one here,
+            # and with the other one elsewhere, until this device says where it is.
+            for named_in, record_id in records_naming(self._db, kind, str(former_id)):
+                self._state.mark_unsent(named_in, record_id)
         sql = """UPDATE documents SET body = json_set(body, '$.id', :main_id)
                   WHERE namespace = :namespace AND body ->> '$.kind' = :kind
                     AND body ->> '$.id' = :alias"""

@@ -6,7 +6,7 @@ all devices, and the rows that name the other are changed. Items of the record a
 because partitions are named by ids.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import apsw
 
@@ -53,6 +53,19 @@ def rename_record(
             item_kind,
             [(item.owner, item.id, item.text) for item in reader.with_ids(item_kind, renamed)],
         )
+
+
+def records_naming(db: apsw.Connection, kind: str, record_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and id of each record that names *record_id*, itself or in a part of it."""
+    columns = _naming_columns(db, kind)
+    for other_kind, layout in KINDS.items():
+        own_id = " || ' ' || ".join(f'"{column}"' for column in layout.keys)
+        ids = {other_kind: own_id, **{part: f'"{key}"' for part, key in layout.parts.items()}}
+        for table, column in columns:
+            if table in ids:
+                sql = f'SELECT DISTINCT {ids[table]} FROM {table} WHERE "{column}" = ?'
+                for (other_id,) in db.execute(sql, (record_id,)).fetchall():
+                    yield other_kind, str(other_id)
 
 
 def _naming_columns(db: apsw.Connection, kind: str) -> Iterable[tuple[str, str]]:
