@@ -56,6 +56,21 @@ def test_a_backup_is_restored_into_a_new_file(settings: Settings, tmp_path: Path
         restore_backup(settings, copy, tmp_path / "new.db")
 
 
+def test_a_store_whose_name_has_wildcards_finds_and_thins_out_its_backups(
+    settings: Settings, tmp_path: Path
+) -> None:
+    clock, odd = FakeClock(), replace(settings, db=str(tmp_path / "store" / "mem[1]*?.db"))
+    with LocalRecollect(odd, clock=clock) as rec:
+        for _ in range(3):
+            rec.ingest(f"It is {clock.moment}.", scope="global")
+            rec.maintenance.backup(keep="2d")
+            clock.advance(days=1)
+
+        assert len(rec.maintenance.backups()) == 2
+        assert rec.engine.back_up_if_due() is not None
+        assert rec.engine.back_up_if_due() is None
+
+
 def test_a_dry_run_writes_nothing_and_says_what_would_change(settings: Settings) -> None:
     copy = written_backup(settings)
     with LocalRecollect(settings) as rec:

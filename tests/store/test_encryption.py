@@ -71,13 +71,15 @@ def test_the_files_of_an_encrypted_store_hold_no_word_of_it(encrypted: Settings)
     assert all(file.is_encrypted for file in encrypted_files(path))
 
 
-def test_encrypting_leaves_no_plain_copy_beside_the_store(settings: Settings) -> None:
+@pytest.mark.parametrize("name", ["memory.db", "mem[1]*?.db"])
+def test_encrypting_leaves_no_plain_copy_beside_the_store(settings: Settings, name: str) -> None:
+    settings = replace(settings, db=str(settings.db_path.with_name(name)))
     path = settings.db_path
     with LocalRecollect(settings) as rec:
         rec.ingest("The zebrafish tank is in Berlin.", scope="global")
         assert rec._store.file is not None
         rec._store.file.snapshot("test")
-    assert files_with_word(path, "zebrafish") == ["memory.db", "memory.db.before-test"]
+    assert files_with_word(path, "zebrafish") == [name, f"{name}.before-test"]
 
     report = encrypt_store(settings)
 

@@ -6,6 +6,8 @@ before it gets its name. A dry run does the same in a private folder, compares t
 current store, and deletes it.
 """
 
+import errno
+import glob
 import hmac
 import shutil
 import tempfile
@@ -23,7 +25,9 @@ from recollect.errors import (
     ImportRefused,
     InvalidInput,
     StoreDamaged,
+    StoreFull,
     StoreKeyMissing,
+    StoreUnavailable,
 )
 from recollect.service.backup_manifest import (
     SUFFIX,
@@ -171,7 +175,7 @@ def _add_wrapped_keys(
 def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey | None) -> None:
     """Copy a backup, which has *key*, to *partial* under *new_key*, migrate it, and verify it."""
     if key == new_key:
-        shutil.copyfile(backup.path, partial)
+        _copy_file(Path(backup.path), partial)
     else:
         copy_under_key(Path(backup.path), key, partial, new_key)
     try:
@@ -184,8 +188,19 @@ def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey
         finally:
             store.close()
     finally:
-        for snapshot_file in partial.parent.glob(f"{partial.name}.before-*"):
+        for snapshot_file in partial.parent.glob(f"{glob.escape(partial.name)}.before-*"):
             snapshot_file.unlink()  # of the migration
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise (StoreFull if is_full else StoreUnavailable)(
+            f"cannot copy {source} to {target.parent}: {error.strerror or error}; nothing was "
+            "changed. Check the disk, or choose another folder"
+        ) from error
 
 
 def _can_compare(settings: Settings) -> bool:

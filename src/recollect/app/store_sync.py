@@ -119,9 +119,20 @@ class StoreSync:
         with self._lock():
             device = self._require_device()
             path = Path(device.folder)
-            with _translate_disk_errors(path):
-                folder = open_folder(path, self._keys, known_key_id=device.key_id)
-                return self._sync(folder, device)
+            try:
+                with _translate_disk_errors(path):
+                    folder = open_folder(path, self._keys, known_key_id=device.key_id)
+                    return self._sync(folder, device)
+            except RecollectError as error:
+                self._note_failure(error)
+                raise
+
+    def _note_failure(self, error: RecollectError) -> None:
+        """Let `status` and `doctor` say why the last sync failed, also if a server ran it."""
+        with suppress(RecollectError):  # the store may be what failed
+            self._store.write(
+                lambda tables: SyncState(tables.connection.db).set_problems([str(error)])
+            )
 
     def status(self) -> SyncStatus:
         """Return how this device and the others stand; changes nothing."""
@@ -139,7 +150,7 @@ class StoreSync:
                 folder = open_folder(path, self._keys, known_key_id=device.key_id)
                 peers = tuple(self._peers(folder, device))
         except RecollectError as error:
-            problems = [str(error), *problems]
+            problems = list(dict.fromkeys([str(error), *problems]))
         return SyncStatus(
             is_set_up=True,
             folder=device.folder,

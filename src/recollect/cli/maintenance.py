@@ -190,6 +190,7 @@ def _file_checks(
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
     yield encryption_check(path, is_encrypted)
     yield from backup_check(rec)
+    yield from sync_check(rec)
     free = shutil.disk_usage(path.parent).free
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
 
@@ -243,6 +244,16 @@ def backup_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     every = timedelta(hours=settings.backup_every_hours)
     detail = f"{len(backups)}, newest {backups[0].created_at:%Y-%m-%d %H:%M} UTC"
     yield "backups", not every or age < 2 * every, detail
+
+
+def sync_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
+    """Yield the check of `doctor` that says when a store that syncs did so, and what failed."""
+    status = rec.sync.status()
+    if not status.is_set_up:
+        return
+    at = f"{status.synced_at:%Y-%m-%d %H:%M} UTC" if status.synced_at else "never"
+    detail = f"last sync {at}, {status.unsent} records not sent"
+    yield "sync", not status.problems, "; ".join([detail, *status.problems])
 
 
 def _health_checks(rec: LocalRecollect, store: StoreStatus) -> Iterator[tuple[str, bool, str]]:

@@ -5,6 +5,7 @@ A backup is a complete copy of the file, made beside running writers, and a mani
 (backup_manifest.py). `recollect restore` reads it (app/restore_backup.py).
 """
 
+import glob
 import hashlib
 import json
 import logging
@@ -133,7 +134,7 @@ def _translate_disk_errors(folder: Path) -> Iterator[None]:
 def _backups_of(file: StoreFile, folder: Path) -> list[Backup]:
     """Return the complete backups of this store in *folder*, oldest first."""
     backups = []
-    for path in folder.glob(f"{_name_of(file)}-*{SUFFIX}"):
+    for path in folder.glob(f"{glob.escape(_name_of(file))}-*{SUFFIX}"):
         with suppress(ImportRefused):  # not one of ours, or damaged: never deleted by itself
             backups.append(to_backup(read_manifest(path), folder))
     return sorted(backups, key=lambda backup: backup.created_at)

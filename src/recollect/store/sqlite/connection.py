@@ -146,6 +146,20 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreDamaged(_DAMAGED.format(path=path, text="damaged text")) from error
 
 
+@contextmanager
+def translate_full_disk(copy: Path) -> Iterator[None]:
+    """Raise `StoreFull` about *copy* if there is no space for it; raise other errors unchanged."""
+    try:
+        yield
+    except (apsw.FullError, apsw.IOError) as error:
+        if isinstance(error, apsw.FullError) or _disk_is_full(error, copy):
+            raise StoreFull(
+                f"no space left to write {copy}; it was removed, and the store is as before. Free "
+                "some space, or choose another folder"
+            ) from error
+        raise
+
+
 def _translate(error: apsw.Error, path: Path) -> RecollectError:
     text = str(error)
     match error:

@@ -7,6 +7,7 @@ Before an existing database is changed, a snapshot is written next to it. A data
 migration that this version does not know is refused: an older program must not write a newer file.
 """
 
+import glob
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -151,7 +152,7 @@ def snapshot(path: Path, reason: str, *, key: StoreKey | None = None) -> Path:
 
 def snapshots(path: Path) -> list[Path]:
     """Return the copies of a database that `snapshot` made, by name."""
-    files = path.parent.glob(f"{path.name}.before-*")
+    files = path.parent.glob(f"{glob.escape(path.name)}.before-*")
     return sorted(
         file
         for file in files

@@ -21,7 +21,7 @@ import apsw
 
 from recollect.errors import StoreBusy, StoreDamaged
 from recollect.store.key_places import fsync_folder
-from recollect.store.sqlite.connection import translate_errors
+from recollect.store.sqlite.connection import translate_errors, translate_full_disk
 from recollect.store.sqlite.encryption import apply_key, copy_database, is_encrypted
 from recollect.store.sqlite.partial_file import partial_file
 from recollect.store.sqlite.sqlite_rows import SqliteRows
@@ -114,7 +114,8 @@ def copy_under_key(
         db = apsw.Connection(uri, flags=flags)
         try:
             apply_key(db, key)
-            copy_database(db, target, new_key)
+            with translate_full_disk(target):
+                copy_database(db, target, new_key)
             check_same_content(db, target, new_key)
         finally:
             db.close()

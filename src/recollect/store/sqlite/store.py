@@ -40,6 +40,7 @@ from recollect.store.sqlite.connection import (
     connect,
     open_database,
     translate_errors,
+    translate_full_disk,
 )
 from recollect.store.sqlite.encrypted_file import (
     is_encrypted_file,
@@ -167,7 +168,8 @@ class SqliteStore:
         with translate_errors(self._path), partial_file(path) as partial:
             with self.read() as tables:
                 tables.connection.db.execute("ROLLBACK")  # VACUUM reads in a transaction of its own
-                tables.connection.db.execute("VACUUM INTO ?", (str(partial),))  # under the same key
+                with translate_full_disk(path):  # under the same key
+                    tables.connection.db.execute("VACUUM INTO ?", (str(partial),))
             return checked_row_counts(partial, self._key)
 
     @property

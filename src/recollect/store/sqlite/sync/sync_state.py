@@ -100,6 +100,10 @@ class SyncState:
     def set_synced(self, at: int, problems: Iterable[str]) -> None:
         """Note when the last sync ended, and what it could not read or store."""
         self._db.execute("UPDATE sync_device SET synced_at = ?", (at,))
+        self.set_problems(problems)
+
+    def set_problems(self, problems: Iterable[str]) -> None:
+        """Note what the last sync could not do, in place of what an earlier one could not."""
         self._db.execute("DELETE FROM sync_problems")
         sql = "INSERT INTO sync_problems (problem) VALUES (?)"
         self._db.executemany(sql, [(problem,) for problem in problems])
