@@ -5,7 +5,7 @@ from recollect.domain.maintenance import Imported
 from recollect.domain.memory import MemoryType, Status
 from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, TooLarge
-from recollect.service.outside_candidates import add_candidate, add_source
+from recollect.service.outside_candidates import add_candidate, add_outside_source
 from recollect.service.services import Services
 from recollect.service.write import draft_memory
 from recollect.store.protocol import Tables
@@ -32,7 +32,7 @@ def add_assistant_memories(services: Services, request: AddAssistantMemoriesRequ
         )
 
     def write(tables: Tables) -> Imported:
-        source = add_source(
+        source = add_outside_source(
             services, tables, text, services.clock.now(), f"Memories of {request.assistant}"
         )
         added = 0

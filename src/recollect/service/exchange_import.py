@@ -40,7 +40,7 @@ from recollect.service.exchange_mapping import (
     stored_text,
 )
 from recollect.service.forget import forget
-from recollect.service.outside_candidates import add_source
+from recollect.service.outside_candidates import add_outside_source
 from recollect.service.place_lookup import RequestPlace, ensure_place
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -289,7 +289,7 @@ class ExchangeImport:
         """Yield the spans of stored sources that the derivation names, or the text itself."""
         quotes = list(quoted_spans(tables, item))
         if not quotes:
-            source = add_source(self._services, tables, item.text or "", now)
+            source = add_outside_source(self._services, tables, item.text or "", now)
             quotes = [(source, 0, len(source.content))]
         for source, start, end in quotes:
             yield Evidence(

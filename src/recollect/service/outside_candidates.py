@@ -15,9 +15,9 @@ from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.service.place_lookup import PlaceIds, ensure_place
 from recollect.service.services import Services
-from recollect.service.write import MAX_QUOTE, MemoryDraft
+from recollect.service.write import MAX_QUOTE, MemoryDraft, add_source
 from recollect.store.protocol import Tables
-from recollect.text.fingerprint import fingerprint, sha256_hex
+from recollect.text.fingerprint import fingerprint
 from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence
 
 VAULT_WRITER = "vault"  # the author of what the pages of a vault say
@@ -48,7 +48,7 @@ def add_candidate(
     [same] = tables.memories.with_fingerprints([(fingerprint(request.content), owner)])
     if same:
         return None
-    source = source or add_source(services, tables, request.content, now)
+    source = source or add_outside_source(services, tables, request.content, now)
     start, end = span or (0, min(len(source.content), MAX_QUOTE))
     evidence = Evidence(
         id=services.clock.new_id(),
@@ -88,22 +88,8 @@ def add_candidate(
     return memory
 
 
-def add_source(
+def add_outside_source(
     services: Services, tables: Tables, content: str, now: datetime, title: str = ""
 ) -> Source:
-    """Store redacted text as a source, or return the source that has it."""
-    digest = sha256_hex(content)
-    stored = tables.sources.with_hash(digest, SourceKind.IMPORT)
-    if stored is not None:
-        return stored
-    source = Source(
-        id=services.clock.new_id(),
-        kind=SourceKind.IMPORT,
-        content=content,
-        sha256=digest,
-        title=title,
-        captured_at=now,
-        observed_at=now,
-    )
-    tables.sources.add(source)
-    return source
+    """Store redacted text from outside as a source, or return the source that has it."""
+    return add_source(services, tables, content, now, kind=SourceKind.IMPORT, title=title)

@@ -209,7 +209,9 @@ def _store(
 ) -> Memory:
     request, now = draft.request, services.clock.now()
     observed_at = request.observed_at or now
-    source = _source(services, tables, request.content, observed_at, now)
+    source = add_source(
+        services, tables, request.content, now, kind=SourceKind.MANUAL, observed_at=observed_at
+    )
     memory_id = memory_id or services.clock.new_id()
     by_agent = request.by is BlockAuthor.AGENT
     quote = source.content[:MAX_QUOTE]
@@ -264,20 +266,29 @@ def _store(
     return memory
 
 
-def _source(
-    services: Services, tables: Tables, content: str, observed_at: datetime, now: datetime
+def add_source(
+    services: Services,
+    tables: Tables,
+    content: str,
+    now: datetime,
+    *,
+    kind: SourceKind,
+    title: str = "",
+    observed_at: datetime | None = None,
 ) -> Source:
+    """Store redacted text as a source, or return the source that has it."""
     digest = sha256_hex(content)
-    stored = tables.sources.with_hash(digest, SourceKind.MANUAL)
+    stored = tables.sources.with_hash(digest, kind)
     if stored is not None:
         return stored
     source = Source(
         id=services.clock.new_id(),
-        kind=SourceKind.MANUAL,
+        kind=kind,
         content=content,
         sha256=digest,
+        title=title,
         captured_at=now,
-        observed_at=observed_at,
+        observed_at=observed_at or now,
     )
     tables.sources.add(source)
     return source

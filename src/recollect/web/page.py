@@ -22,7 +22,7 @@ from recollect.calling_client import BROWSER, use_client
 from recollect.errors import InvalidInput, RecollectError
 from recollect.lazy_dataclass import dataclass
 from recollect.web.browser_sessions import BrowserSession, BrowserSessions
-from recollect.web.page_guard import SECURITY_HEADERS, cookie_name, foreign_request
+from recollect.web.page_guard import PAGES, SECURITY_HEADERS, cookie_name, foreign_request
 from recollect.web.store_counts import StoreCounts
 from recollect.web.templating import render
 
@@ -153,6 +153,21 @@ def page(show: PageFunction) -> Endpoint:
         return await run_in_threadpool(_show, show, request, body)
 
     return respond
+
+
+def enter_pages(request: Request, cookie: str) -> Response:
+    """Return the response that sets the cookie of a new session and goes to the first page."""
+    headers = {"location": f"{PAGES}/", "cache-control": "no-store", **SECURITY_HEADERS}
+    response = Response(status_code=303, headers=headers)
+    response.set_cookie(
+        cookie_name(request.headers.get("host", ""), "session"),
+        cookie,
+        path=PAGES,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return response
 
 
 def html_response(text: str, status: int = 200) -> Response:

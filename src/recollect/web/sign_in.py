@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.team import User
-from recollect.web.page import Site, html_response, json_response
-from recollect.web.page_guard import ENTER, PAGES, SECURITY_HEADERS, cookie_name, foreign_request
+from recollect.web.page import Site, enter_pages, html_response, json_response
+from recollect.web.page_guard import ENTER, PAGES, SECURITY_HEADERS, foreign_request
 from recollect.web.templating import render
 
 MAX_FORM_BYTES = 10_000
@@ -108,17 +108,7 @@ async def _new_code(members: Members, request: Request) -> Response:
 def _entered(request: Request, cookie: str | None) -> Response:
     if cookie is None:
         return _form(CODE_REFUSED, 403)
-    headers = {"location": f"{PAGES}/", "cache-control": "no-store", **SECURITY_HEADERS}
-    response = Response(status_code=303, headers=headers)
-    response.set_cookie(
-        cookie_name(request.headers.get("host", ""), "session"),
-        cookie,
-        path=PAGES,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
-    return response
+    return enter_pages(request, cookie)
 
 
 def _form(problem: str, status_code: int = 200) -> Response:

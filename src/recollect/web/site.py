@@ -18,12 +18,11 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.errors import NotFound
 from recollect.web.browser_sessions import BrowserSessions
 from recollect.web.live_events import stream_counts
-from recollect.web.page import PageRequest, Site, html_response, json_response, page
+from recollect.web.page import PageRequest, Site, enter_pages, html_response, json_response, page
 from recollect.web.page_guard import (
     ENTER,
     PAGES,
     SECURITY_HEADERS,
-    cookie_name,
     foreign_request,
 )
 from recollect.web.pages import (
@@ -113,17 +112,7 @@ async def _enter(request: Request) -> Response:
     if cookie is None:
         values = {"status": 403, "text": refusal or CODE_REFUSED, "form": [], "path": ENTER}
         return html_response(render("error.html", values), 403)
-    headers = {"location": f"{PAGES}/", "cache-control": "no-store", **SECURITY_HEADERS}
-    response = Response(status_code=303, headers=headers)
-    response.set_cookie(
-        cookie_name(request.headers.get("host", ""), "session"),
-        cookie,
-        path=PAGES,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
-    return response
+    return enter_pages(request, cookie)
 
 
 async def _static(request: Request) -> Response:

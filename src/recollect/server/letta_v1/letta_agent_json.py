@@ -15,6 +15,7 @@ from recollect.server.letta_v1.letta_agent_metadata import (
     tool_records,
 )
 from recollect.server.letta_v1.letta_ids import letta_id
+from recollect.service.agent_files.letta_writer import block_fields
 from recollect.text.model_windows import model_window
 
 WINDOW_TOKENS = 32_000  # if neither the agent nor its model says
@@ -106,13 +107,7 @@ def block_json(block: Block) -> dict[str, Any]:
     """Return a block as Letta shows it."""
     return {
         "id": letta_id("block", block.id),
-        "label": block.label,
-        "value": block.value,
-        "limit": block.limit,
-        "description": block.description,
-        "read_only": block.read_only,
-        "hidden": block.hidden,
-        "metadata": {name: value for name, value in block.metadata.items() if name != LETTA},
+        **block_fields(block),
         "tags": block_tags(block),
         "is_template": False,
         "created_at": block.created_at.isoformat(),

@@ -17,6 +17,7 @@ from recollect.domain.agent_transfer import (
     RUNTIME,
 )
 from recollect.service.agent_files.letta_roundtrip import blank_keys, blank_variables
+from recollect.service.agent_files.letta_writer import EMPTY_FILE
 
 ARCHIVE = "letta_archive"  # metadata of an agent that stands for one of Letta's archives
 _HIDDEN = (LETTA, RUNTIME, BRANCHED_FROM, MERGED, "pinned_in", ARCHIVE)
@@ -32,16 +33,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "files_agents": [],
     "embedding_config": None,
     "tool_exec_environment_variables": {},
-}
-
-_FILE: Mapping[str, Any] = {
-    "groups": [],
-    "files": [],
-    "sources": [],
-    "tools": [],
-    "mcp_servers": [],
-    "skills": [],
-    "metadata": {},
 }
 
 
@@ -98,7 +89,7 @@ def with_letta_metadata(
     former = _mapping(agent.metadata, LETTA) if agent is not None else {}
     unmapped_fields = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
     original_values = _mapping(former, "agent", "was")
-    file = {**_FILE, **_mapping(former, "file")}
+    file = {**EMPTY_FILE, **_mapping(former, "file")}
     unmapped_fields = {**unmapped_fields, **blank_variables(fields)[0]}
     if tools is not None:
         unmapped_fields["tool_ids"] = [tool["id"] for tool in tools]

@@ -39,7 +39,7 @@ _AGENT: Mapping[str, Any] = {
     "group_ids": [],
 }
 _MESSAGE: Mapping[str, Any] = {"type": "message", "model": None, "tool_returns": []}
-_FILE: Mapping[str, Any] = {
+EMPTY_FILE: Mapping[str, Any] = {
     "groups": [],
     "files": [],
     "sources": [],
@@ -55,7 +55,7 @@ def write_agent(parts: AgentParts) -> tuple[bytes, tuple[str, ...]]:
     """Return an agent as the bytes of an .af, and what the format leaves behind."""
     carry = carry_of(parts.agent.metadata)
     whole = carry.get("file")
-    whole = dict(whole) if isinstance(whole, Mapping) else dict(_FILE)
+    whole = dict(whole) if isinstance(whole, Mapping) else dict(EMPTY_FILE)
     spare = whole.pop("blocks", [])
     spare = list(spare) if isinstance(spare, list) else []
     ids = _LettaIds(block.get("id") for block in spare if isinstance(block, dict))
@@ -117,8 +117,9 @@ def _agent(parts: AgentParts, carry: Mapping[str, Any], ids: _LettaIds) -> dict[
     return record
 
 
-def _block(block: Block, ids: _LettaIds) -> dict[str, Any]:
-    ours = {
+def block_fields(block: Block) -> dict[str, Any]:
+    """Return the fields of a block that have Letta's names."""
+    return {
         "label": block.label,
         "value": block.value,
         "limit": block.limit,
@@ -127,7 +128,10 @@ def _block(block: Block, ids: _LettaIds) -> dict[str, Any]:
         "hidden": block.hidden,
         "metadata": {name: value for name, value in block.metadata.items() if name != LETTA},
     }
-    record = restore(carry_of(block.metadata), ours)
+
+
+def _block(block: Block, ids: _LettaIds) -> dict[str, Any]:
+    record = restore(carry_of(block.metadata), block_fields(block))
     if record.get("limit") is None and LETTA not in block.metadata:
         record["limit"] = max(100_000, len(block.value))  # Letta knows no block without a limit
     record["id"] = ids.of("block", record)
