@@ -17,6 +17,7 @@ from recollect.config import Settings
 from recollect.errors import RequestRefused
 from recollect.mcp.tool_profiles import PROFILES
 from recollect.server.letta_v1.letta_app import SERVED
+from recollect.server.route_index import RouteIndex
 from recollect.server.web_app import web_app
 from recollect.wire.request import PREFIX
 from recollect.wire.request_registry import request_classes
@@ -44,7 +45,9 @@ def rec(tmp_path: Path) -> Iterator[LocalRecollect]:
 def all_paths(routes: Sequence[Any]) -> Iterator[str]:
     """Yield the paths of routes, also of those that were included from a router."""
     for route in routes:
-        if hasattr(route, "path"):
+        if isinstance(route, RouteIndex):
+            yield from all_paths(route.routes)
+        elif hasattr(route, "path"):
             yield route.path
         else:
             yield from all_paths(route.original_router.routes)

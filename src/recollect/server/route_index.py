@@ -24,6 +24,11 @@ class RouteIndex(BaseRoute):
             if isinstance(route, APIRoute) and route.path.startswith(f"{PREFIX}/"):
                 self._routes.setdefault(_first_segment(route.path), []).append(route)
 
+    @property
+    def routes(self) -> list[APIRoute]:
+        """Every route that it can find."""
+        return [route for routes in self._routes.values() for route in routes]
+
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return the match of a route in whole, or none; the scope names the route."""
         if scope["type"] == "http" and scope["path"].startswith(f"{PREFIX}/"):
