@@ -232,3 +232,29 @@ def test_spellings_of_one_word_count_as_one_word_of_the_query(words_only: LocalR
 
     assert set(spelled_out.matched_words) == {"Kubernetes", "port"}
     assert set(both.matched_words) == {"k8s", "port"}
+
+
+@pytest.mark.parametrize("query", ["kubernets", "Kuberntes cluster", "kubern", "kuebrnetes"])
+def test_a_misspelled_word_finds_the_one_that_is_meant(
+    words_only: LocalRecollect, query: str
+) -> None:
+    meant = words_only.ingest("The cluster runs Kubernetes in Frankfurt.", project="site")
+    words_only.ingest("We keep the secrets in Vault.", project="site")
+
+    assert [hit.memory.id for hit in words_only.search(query, project="site")] == [meant.id]
+
+
+def test_a_word_that_occurs_is_not_taken_for_a_misspelling(words_only: LocalRecollect) -> None:
+    contract = words_only.ingest("The contract ends in May.", project="site")
+    contact = words_only.ingest("Our contact at the bank is Ana.", project="site")
+
+    (hit,) = words_only.search("contact", project="site")
+
+    assert hit.memory.id == contact.id
+    assert contract.id not in {hit.memory.id for hit in words_only.search("bank", project="site")}
+
+
+def test_a_misspelled_word_finds_nothing_of_another_project(words_only: LocalRecollect) -> None:
+    words_only.ingest("The cluster runs Kubernetes.", project="there")
+
+    assert words_only.search("kubernets", project="here") == []

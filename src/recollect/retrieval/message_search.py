@@ -32,6 +32,7 @@ class ResolvedMessageQuery:
     time_range: TimeRange | None = None
     include_all: bool = False  # also return messages of that time that share no word
     use_words: bool = True
+    correct_spelling: bool = False
     below_threshold: bool = False  # also return what is not relevant enough
 
 
@@ -94,6 +95,7 @@ def _rank_messages(
             within_time_range=True,
             # People answer each other in half sentences; to an assistant they speak in whole ones.
             use_preceding=not speaker,
+            correct_spelling=query.correct_spelling,
         )
     )
     threshold = Threshold.for_candidates(result, query.text, has_documents=False)

@@ -120,6 +120,7 @@ def index_query_for(query: ResolvedQuery, vector: QueryVector | None) -> IndexQu
         filters=query.filters,
         limit=query.limit,
         use_preceding=not _asks_about_own_words(query.text),
+        correct_spelling=True,
         others=other_owners(query),
     )
 

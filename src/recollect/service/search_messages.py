@@ -111,6 +111,7 @@ def _search(
             filters=filters,
             limit=request.limit,
             use_words=request.mode != "vector",
+            correct_spelling=True,
             below_threshold=request.below_threshold,
         )
         time_range, note = _time_range(tables, time, resolved, meaning, present, asked_at)

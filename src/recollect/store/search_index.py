@@ -135,6 +135,7 @@ class IndexQuery:
     ids: Collection[str] | None = None  # only these records
     within_time_range: bool = False  # search only records of the filters' time, if they are few
     use_preceding: bool = False
+    correct_spelling: bool = False  # look for words like those of the text that occur nowhere
     others: OtherOwners | None = None
 
 

@@ -69,6 +69,22 @@ def test_of_a_word_with_too_many_postings_in_many_partitions_the_newest_are_read
     assert set(matching_ids(store, "apple", owners)) == {memory.id for memory in memories[-4:]}
 
 
+def test_a_word_that_occurs_nowhere_is_looked_for_by_its_spelling_in_the_same_partitions(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    a, b = project(store, clock, "a"), project(store, clock, "b")
+    in_a = keep("kubernetes runs it", scope=Scope.PROJECT, project_id=a.id)
+    keep("kuala lumpur", scope=Scope.PROJECT, project_id=a.id)
+    keep("kubernets of b", scope=Scope.PROJECT, project_id=b.id)
+
+    def matching(owner: Owner, *, correct_spelling: bool = True) -> list[str]:
+        return matching_ids(store, "kubernetse", [owner], correct_spelling=correct_spelling)
+
+    assert matching(Owner(Scope.PROJECT, a.id)) == [in_a.id]
+    assert matching(Owner(Scope.PROJECT, a.id), correct_spelling=False) == []
+    assert matching(GLOBAL) == []
+
+
 def save_vectors(store: Store, model_id: int, vectors: dict[str, list[float]]) -> None:
     rows = [
         ChunkEmbedding(

@@ -88,7 +88,7 @@ class HybridSearchIndex(Repository):
         among = self._few_items(query, partitions) if query.within_time_range else None
         fetcher = _Fetcher(records, max(MIN_CANDIDATES, query.limit), {})
         words, other_words = self._words.find_query_words(
-            query.text, (partitions, other_partitions)
+            query.text, (partitions, other_partitions), correct_spelling=query.correct_spelling
         )
         plans = [] if among is not None else [(words, POSTINGS_BUDGET)]
         if query.others is not None:

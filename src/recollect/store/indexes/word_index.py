@@ -30,6 +30,7 @@ from recollect.store.repositories.repository import Repository
 from recollect.store.row_conversion import to_json
 from recollect.store.search_index import WordMatch
 from recollect.store.values import Partition
+from recollect.text.near_spellings import KEY_CHARS, can_be_misspelled, near_spellings
 from recollect.text.search_words import query_without_stop_words
 from recollect.text.transcript_sides import split_sides
 
@@ -39,11 +40,18 @@ K1 = 0.6
 B = 0.9
 
 ASSISTANT_WEIGHT = 0.3  # of such a word, relative to the same word of a user
+NEAR_WEIGHT = 0.7  # of a word that is spelled almost like one of the query that occurs nowhere
+MAX_NEAR_WORDS = 4  # of a query that are compared with others
+MAX_NEAR_TERMS = 2_000  # that they are compared with
 
 MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
 POSTINGS_BUDGET = 20_000
 FEW_PARTITIONS = 8
+
+
+# By term: the id, the partition and the number of items of each of its rows.
+TermRows = Mapping[str, Sequence[tuple[int, int, int]]]
 
 
 class WordIndex(Repository):
@@ -166,15 +174,27 @@ class WordIndex(Repository):
         return items
 
     def find_query_words(
-        self, query: str, groups: Sequence[Sequence[Partition]]
+        self,
+        query: str,
+        groups: Sequence[Sequence[Partition]],
+        *,
+        correct_spelling: bool = False,
     ) -> "list[list[QueryWord]]":
         """Return the words of *query* for each group of partitions, the rarest first."""
-        return self.find_words_of_queries([(query, group) for group in groups])
+        queries = [(query, group) for group in groups]
+        return self.find_words_of_queries(queries, correct_spelling=correct_spelling)
 
     def find_words_of_queries(
-        self, queries: Sequence[tuple[str, Sequence[Partition]]]
+        self,
+        queries: Sequence[tuple[str, Sequence[Partition]]],
+        *,
+        correct_spelling: bool = False,
     ) -> "list[list[QueryWord]]":
-        """Return the words of each query for its partitions, the rarest first."""
+        """
+        Return the words of each query for its partitions, the rarest first.
+
+        With *correct_spelling*, words that occur nowhere are looked for under other spellings.
+        """
         terms = {text: self._query_terms(text) for text, _ in queries}
         partitions = {part.id: part for _, parts in queries for part in parts if part.item_count}
         every_term = list(dict.fromkeys(chain.from_iterable(terms.values())))
@@ -185,10 +205,39 @@ class WordIndex(Repository):
         also = list(dict.fromkeys(alias for term in every_term for alias in aliases.get(term, ())))
         other_spellings = [alias for alias in also if alias not in every_term]
         counts = self._find_terms([*every_term, *other_spellings], list(partitions.values()))
+        near: TermRows = {}
+        if correct_spelling:
+            unknown = [term for term in every_term if not _occurs(term, counts, aliases)]
+            near = self._find_near_terms(unknown, list(partitions))
         return [
-            _words_of_group(terms[text], spellings[text], counts, group, aliases)
+            _words_of_group(terms[text], spellings[text], counts, group, aliases, near)
             for text, group in queries
         ]
+
+    def _find_near_terms(self, unknown: Sequence[str], partition_ids: Sequence[int]) -> TermRows:
+        """Return, by unknown term, the rows of the terms that it may be a misspelling of."""
+        compared = [term for term in unknown if can_be_misspelled(term)][:MAX_NEAR_WORDS]
+        if not compared:
+            return {}
+        prefixes = sorted({term[:KEY_CHARS] for term in compared})
+        rows = self._rows(
+            "terms_with_prefix",
+            prefixes=prefixes,
+            partition_ids=partition_ids,
+            most=MAX_NEAR_TERMS,
+        )
+        near = {
+            term: frozenset(near_spellings(term, {row[0] for row in rows})) for term in compared
+        }
+        return {
+            term: [
+                (term_id, partition_id, items)
+                for other, term_id, items, partition_id in rows
+                if other in others
+            ]
+            for term, others in near.items()
+            if others
+        }
 
     def _query_terms(self, query: str) -> list[str]:
         shorter = query_without_stop_words(query[:MAX_QUERY_CHARS])
@@ -297,7 +346,7 @@ class WordIndex(Repository):
 
     def _find_terms(
         self, terms: list[str], partitions: Sequence[Partition]
-    ) -> "dict[str, list[tuple[int, int, int]]]":
+    ) -> dict[str, list[tuple[int, int, int]]]:
         """Return, by term, its id, partition and number of items in each of some partitions."""
         spoken = {ASSISTANT_PREFIX + term for term in terms}
         term_rows: dict[str, list[tuple[int, int, int]]] = {term: [] for term in (*terms, *spoken)}
@@ -389,14 +438,16 @@ class QueryWord:
 def _words_of_group(
     terms: Sequence[str],
     spellings: Mapping[str, str],
-    term_rows: Mapping[str, Sequence[tuple[int, int, int]]],
+    term_rows: TermRows,
     partitions: Sequence[Partition],
     aliases: Mapping[str, Sequence[str]],
+    near_rows: TermRows,
 ) -> list[QueryWord]:
     """
     Return the words of a query with their weights in *partitions*, the rarest first.
 
     A word that is written in several ways is one word, unless the query has another of them too.
+    One that occurs nowhere counts for less by the terms of *near_rows*, which are spelled like it.
     """
     total = sum(partition.item_count for partition in partitions)
     if not total:
@@ -404,11 +455,9 @@ def _words_of_group(
     mean = max(sum(partition.word_count for partition in partitions) / total, 1.0)
     partition_ids = {partition.id for partition in partitions}
 
-    def item_counts(term: str) -> dict[int, int]:
+    def item_counts(term: str, rows: TermRows = term_rows) -> dict[int, int]:
         return {
-            id_: items
-            for id_, partition_id, items in term_rows[term]
-            if partition_id in partition_ids
+            id_: items for id_, partition_id, items in rows[term] if partition_id in partition_ids
         }
 
     words = []
@@ -417,13 +466,22 @@ def _words_of_group(
         for alias in aliases.get(term, ()):
             if alias not in terms:
                 counts |= item_counts(alias)
+        weight = 1.0
+        if term in near_rows:
+            counts, weight = item_counts(term, near_rows), NEAR_WEIGHT
         items = sum(counts.values())
-        idf = log(1 + (total - items + 0.5) / (items + 0.5))
+        idf = weight * log(1 + (total - items + 0.5) / (items + 0.5))
         words.append(QueryWord(text, idf, mean, counts))
         if spoken := item_counts(ASSISTANT_PREFIX + term):
             words.append(QueryWord(text, ASSISTANT_WEIGHT * idf, mean, spoken))
     # The rarest first; words that occur nowhere have the most weight and cost nothing.
     return sorted(words, key=lambda word: (word.item_count, word.text))[:MAX_QUERY_WORDS]
+
+
+def _occurs(term: str, term_rows: TermRows, aliases: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a term, said by anybody, or another spelling of it has a row."""
+    forms = (term, ASSISTANT_PREFIX + term, *aliases.get(term, ()))
+    return any(term_rows.get(form) for form in forms)
 
 
 def _read_in_full(words: Sequence[QueryWord], budget: int) -> int:

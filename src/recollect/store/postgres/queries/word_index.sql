@@ -65,6 +65,12 @@ SELECT t.term, t.id, t.items, t.shelf_id
 -- find_terms_anywhere: the ids of words in every partition
 SELECT t.term, t.id, t.items, t.shelf_id FROM json_list(:words) w JOIN terms t ON t.term = w.value ORDER BY w.key, t.shelf_id;
 
+-- terms_with_prefix: the words that begin with one of some prefixes, in partitions, both given as JSON lists, up to a limit
+SELECT t.term, t.id, t.items, t.shelf_id
+  FROM json_list(:prefixes) p JOIN terms t ON t.term >= p.value AND t.term < p.value || chr(1114111)
+ WHERE t.shelf_id IN (SELECT value FROM int_list(:partition_ids))
+ ORDER BY t.term, t.shelf_id LIMIT :most;
+
 -- postings: the items in which a word occurs, newest first, up to a limit
 SELECT term_id, seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 

@@ -61,6 +61,12 @@ SELECT t.term, t.id, t.items, t.shelf_id
 -- find_terms_anywhere: the ids of words in every partition
 SELECT t.term, t.id, t.items, t.shelf_id FROM json_each(:words) w CROSS JOIN terms t ON t.term = w.value;
 
+-- terms_with_prefix: the words that begin with one of some prefixes, in partitions, both given as JSON lists, up to a limit
+SELECT t.term, t.id, t.items, t.shelf_id
+  FROM json_each(:prefixes) p CROSS JOIN terms t ON t.term >= p.value AND t.term < p.value || char(1114111)
+ WHERE t.shelf_id IN (SELECT value FROM json_each(:partition_ids))
+ ORDER BY t.term, t.shelf_id LIMIT :most;
+
 -- postings: the items in which a word occurs, newest first, up to a limit
 SELECT term_id, seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 

@@ -1,0 +1,46 @@
+"""
+Words that are spelled almost like another one, or begin with it: "Kubernets", "Kuber".
+
+A query word that occurs nowhere is compared with the words that do. Only longer words are: among
+short ones nearly every word has a neighbour that means something else.
+"""
+
+from collections.abc import Iterable
+
+MIN_CHARS = 6  # of a word that is compared
+TWO_EDITS_CHARS = 9  # from here on two letters may differ
+KEY_CHARS = 2  # at the beginning that are never misspelled
+
+
+def can_be_misspelled(word: str) -> bool:
+    """Return whether *word* is long enough to be compared, and is made of letters."""
+    return len(word) >= MIN_CHARS and word.isalpha()
+
+
+def near_spellings(word: str, others: Iterable[str]) -> list[str]:
+    """Return those of *others* that *word* may be a misspelling or the beginning of."""
+    edits = 2 if len(word) >= TWO_EDITS_CHARS else 1
+    return [
+        other
+        for other in others
+        if other.startswith(word) or (other.isalpha() and _are_near(word, other, edits))
+    ]
+
+
+def _are_near(first: str, second: str, edits: int) -> bool:
+    """Return whether at most *edits* letters differ, are missing, or change places in a pair."""
+    if abs(len(first) - len(second)) > edits:
+        return False
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        following = [i]
+        for j, other in enumerate(second, 1):
+            cost = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, before[j - 2] + 1)
+            following.append(cost)
+        if min(following) > edits:
+            return False
+        before, row = row, following
+    return row[-1] <= edits
