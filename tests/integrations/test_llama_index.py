@@ -85,6 +85,8 @@ def test_a_block_is_compiled_again_within_fewer_tokens(rec: LocalRecollect) -> N
         block = RecollectMemoryBlock(rec, agent="helper", priority=1)
         await block.aput([user(f"My dog Rex number {n} likes the park.") for n in range(9)])
         whole = await block.aget([user("What does my dog Rex like?")])
+        for number in range(50):  # other sessions use the block too
+            await block.aget([user(f"Rex and the park, number {number}?")])
 
         shorter = await block.atruncate(whole, 60)
 

@@ -24,6 +24,7 @@ from recollect.integrations.memory_source import MemorySetting
 
 SESSION = "session_id"  # where `Memory` writes the session of a message
 LEAST_BUDGET = 50  # tokens: less is not worth a block
+MAX_QUERIES = 100  # whose texts can still be truncated
 _ROLES = {
     MessageRole.USER: "user",
     MessageRole.ASSISTANT: "assistant",
@@ -44,9 +45,8 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
     """
 
     _memory: AgentMemory = PrivateAttr()
-    _last: tuple[str, str, list[str]] = PrivateAttr(
-        default=("", "", [])
-    )  # text, query, visible texts
+    # By the text of a block: its query and visible texts. A block may serve several sessions.
+    _queries: dict[str, tuple[str, list[str]]] = PrivateAttr(default_factory=dict)
 
     def __init__(
         self,
@@ -68,9 +68,10 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Return what matters most within fewer tokens; None if too few are left."""
-        text, query, visible_texts = self._last
-        if text != content:
+        entry = self._queries.get(content)
+        if entry is None:
             return None
+        query, visible_texts = entry
         tokens = await run_blocking(self._memory.rec.models.count_tokens, content)
         budget = tokens - tokens_to_truncate
         if budget < LEAST_BUDGET:
@@ -84,7 +85,10 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         questions = [message.content for message in messages if message.role is MessageRole.USER]
         query = (questions[-1] if questions else None) or ""
         text = await run_blocking(self._memory.recall, query, texts)
-        self._last = (text, query, texts)
+        self._queries.pop(text, None)
+        self._queries[text] = (query, texts)
+        for oldest in list(self._queries)[:-MAX_QUERIES]:
+            self._queries.pop(oldest, None)
         return text
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
