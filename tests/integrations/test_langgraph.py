@@ -67,7 +67,10 @@ def test_search_ranks_filters_and_pages_within_a_prefix(rec: LocalRecollect) -> 
     }
     old = store.search(ALICE, filter={"year": {"$lt": 2024, "$ne": 2020}})
     assert [(item.key, item.score) for item in old] == [("car", None)]
-    assert [i.key for i in store.search(ALICE, filter={"tags": {"kind": "car"}})] == ["car"]
+    for kind in ({"tags": {"kind": "car"}}, {"tags.kind": "car"}):
+        assert [item.key for item in store.search(ALICE, filter=kind)] == ["car"]
+    with pytest.raises(ValueError, match=r"unknown operator '\$in'"):
+        store.search(ALICE, filter={"year": {"$in": [2019]}})
     assert len(store.search(ALICE, limit=2)) == 2
     assert len(store.search((), limit=5_000)) == 5
     pages = [store.search(ALICE, query="Volvo", limit=1, offset=n)[0].key for n in range(3)]

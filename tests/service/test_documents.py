@@ -77,6 +77,9 @@ def test_documents_are_listed_and_filtered(rec: LocalRecollect, clock: FakeClock
         "two fields": ({"n": {"$gte": 1}, "s": {"$eq": "x"}}, "a"),
         "not an object": ({"n": {"m": 1}}, ""),
         "an object": ({"o": {"m": {"$gt": 1}}}, "e"),
+        "a path": ({"o.m": {"$gt": 1}}, "e"),
+        "a path into a number": ({"n.m": 1}, ""),
+        "a path to nothing": ({"o.x": None, "o.k": 1}, "e"),
     }
 
     for name, (conditions, expected) in table.items():
@@ -84,6 +87,10 @@ def test_documents_are_listed_and_filtered(rec: LocalRecollect, clock: FakeClock
     assert keys(rec.documents.search(limit=2, offset=1)) == ["d", "c"]
     with pytest.raises(InvalidInput, match=r"unknown operator '\$in'"):
         rec.documents.search(filter={"n": {"$in": [1]}})
+    with pytest.raises(InvalidInput, match=r"\$or is not the name of a field"):
+        rec.documents.search(filter={"$or": [{"n": 1}]})
+    rec.documents.put(ALICE, "f", {"o.m": 3})
+    assert keys(rec.documents.search(ALICE, filter={"o.m": 3})) == ["f"]
 
 
 def test_a_document_is_gone_after_its_lifetime_unless_it_is_extended(

@@ -108,6 +108,11 @@ def check_filter(conditions: Mapping[str, Any]) -> None:
     for name, condition in conditions.items():
         if isinstance(condition, Mapping) and not _operators(condition):
             check_filter(condition)
+        if str(name).startswith("$"):
+            raise InvalidInput(
+                f"filter: {name} is not the name of a field; a field has operators, as in "
+                '{"year": {"$gt": 2000}}'
+            )
         unknown = _operators(condition).keys() - OPERATORS.keys()
         if unknown:
             raise InvalidInput(
@@ -118,13 +123,23 @@ def check_filter(conditions: Mapping[str, Any]) -> None:
 
 def passes_filter(value: Any, conditions: Mapping[str, Any]) -> bool:
     """
-    Return whether each condition holds for the field of its name.
+    Return whether each condition holds for the field of its name, or of its path: "user.name".
 
     A condition is a value that the field equals, `{"$gt": 3}` with one or more operators, or an
     object with conditions for the fields of the field.
     """
     fields = value if isinstance(value, Mapping) else {}
-    return all(_holds(fields.get(name), condition) for name, condition in conditions.items())
+    return all(_holds(_field(fields, name), condition) for name, condition in conditions.items())
+
+
+def _field(fields: Mapping[str, Any], name: str) -> Any:
+    """Return the field of a name; if there is none and the name has points, that at the path."""
+    if name in fields or "." not in name:
+        return fields.get(name)
+    value: Any = fields
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _holds(value: Any, condition: Any) -> bool:

@@ -33,6 +33,7 @@ from langgraph.store.base.embed import get_text_at_path, tokenize_path
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.document import Document, DocumentHit
 from recollect.domain.limits import MAX_LIMIT
+from recollect.errors import InvalidInput
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
 ROOT = ("langgraph",)
@@ -94,7 +95,10 @@ class RecollectStore(BaseStore):
             case GetOp():
                 return self._get(op)
             case SearchOp():
-                return [self._search_item(hit) for hit in self._search(op)]
+                try:
+                    return [self._search_item(hit) for hit in self._search(op)]
+                except InvalidInput as error:
+                    raise ValueError(str(error)) from error  # as LangGraph's own stores do
             case ListNamespacesOp():
                 return self._namespaces(op)
             case PutOp():
