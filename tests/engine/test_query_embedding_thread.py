@@ -16,7 +16,7 @@ from support import open_memory
 pytestmark = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a second core")
 
 DEADLINE_S = 20.0
-MANY = 250  # more than a search considers of each index
+MANY = 130  # more than a search considers of each index
 QUESTIONS = (
     "which lamp is in the hall",
     "what colour is the car",

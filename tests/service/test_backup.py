@@ -249,8 +249,8 @@ def test_the_newest_backup_of_each_day_week_and_month_is_kept() -> None:
     now = datetime(2026, 5, 8, 12, tzinfo=UTC)
     backups = [backup_at(now - timedelta(hours=6 * number)) for number in range(4 * 500)]
 
-    outdated = KeepRule.parse("7d, 4w, 12m").outdated(backups)
-    kept = [backup for backup in backups if backup not in outdated]
+    outdated = {backup.path for backup in KeepRule.parse("7d, 4w, 12m").outdated(backups)}
+    kept = [backup for backup in backups if backup.path not in outdated]
 
     days = {backup.created_at.date() for backup in kept}
     assert kept[0] == backups[0]
