@@ -81,9 +81,9 @@ def measure(folder: Path, *, memories: int, messages: int, runs: int) -> StepClo
                 for text in sentences[:memories]
             ]
         )
-        talk = rec.conversations.start(agent="ada", project="site")
+        conversation = rec.conversations.start(agent="ada", project="site")
         rec.conversations.append_many(
-            talk,
+            conversation,
             [
                 {"role": "user" if number % 2 == 0 else "assistant", "content": sentences[number]}
                 for number in range(messages)
@@ -102,7 +102,9 @@ def measure(folder: Path, *, memories: int, messages: int, runs: int) -> StepClo
                 clock.walls.clear()
                 clock.cpus.clear()
             clock.start()
-            result = rec.agents.run("ada", sentences[memories + max(number, 0)], conversation=talk)
+            result = rec.agents.run(
+                "ada", sentences[memories + max(number, 0)], conversation=conversation
+            )
             clock.stop(END)
             assert result.stop_reason == "end_turn", result
             rec.drain()  # as the worker of a server does between two messages

@@ -67,8 +67,8 @@ def _store_turns(rec: recollect.LocalRecollect, turns: Sequence[TaskItem]) -> di
     for (scope, name), group in groupby(turns, key=lambda turn: (turn.scope, turn.session)):
         session_turns = list(group)
         at = (session_turns[0].at or FIRST_AT).replace(tzinfo=UTC)
-        talk = rec.conversations.start(agent=scope, started_at=at)
-        session[talk.id] = name
+        conversation = rec.conversations.start(agent=scope, started_at=at)
+        session[conversation.id] = name
         speakers = list(dict.fromkeys(turn.speaker for turn in session_turns))
         drafts = [
             {
@@ -78,8 +78,8 @@ def _store_turns(rec: recollect.LocalRecollect, turns: Sequence[TaskItem]) -> di
             }
             for number, turn in enumerate(session_turns)
         ]
-        rec.conversations.append_many(talk, drafts)
-        rec.conversations.end(talk, ended_at=at + len(session_turns) * _MOMENT)
+        rec.conversations.append_many(conversation, drafts)
+        rec.conversations.end(conversation, ended_at=at + len(session_turns) * _MOMENT)
     return session
 
 

@@ -130,11 +130,11 @@ def import_export(folder: Path, rows: int) -> Waits:
 def delete_conversation(folder: Path, messages: int) -> Waits:
     """Delete a large conversation, and finish what the verb leaves to a worker."""
     path = folder / "delete.db"
-    talk = fill(path, messages)
+    conversation = fill(path, messages)
     with recollect.open(path) as rec:
 
         def delete() -> None:
-            rec.conversations.delete(talk)
+            rec.conversations.delete(conversation)
             rec.drain()
 
         return measure(f"`delete` of {messages:,} messages", path, delete)
@@ -143,10 +143,10 @@ def delete_conversation(folder: Path, messages: int) -> Waits:
 def compact_conversation(folder: Path, messages: int) -> Waits:
     """Compact a large conversation."""
     path = folder / "compact.db"
-    talk = fill(path, messages)
+    conversation = fill(path, messages)
     with recollect.open(path) as rec:
         name = f"`compact` of {messages:,} messages"
-        return measure(name, path, lambda: rec.conversations.compact(talk))
+        return measure(name, path, lambda: rec.conversations.compact(conversation))
 
 
 def measure(name: str, path: Path, work: Callable[[], object]) -> Waits:
@@ -214,13 +214,13 @@ def _read(path: str, ready: Event, stop: Event) -> None:
 def fill(path: Path, messages: int) -> Conversation:
     """Create a store with one conversation of so many messages, by direct SQL: it is quick."""
     with recollect.open(path) as rec:
-        talk = rec.conversations.start(agent="bench")
-        rec.conversations.append(talk, "user", "word0 is the first")
-        _fill_rows(rec, talk, messages)
-    return talk
+        conversation = rec.conversations.start(agent="bench")
+        rec.conversations.append(conversation, "user", "word0 is the first")
+        _fill_rows(rec, conversation, messages)
+    return conversation
 
 
-def _fill_rows(rec: LocalRecollect, talk: Conversation, messages: int) -> None:
+def _fill_rows(rec: LocalRecollect, conversation: Conversation, messages: int) -> None:
     db = apsw.Connection(str(rec.maintenance.status().path))
     db.execute("PRAGMA synchronous = OFF")
     [(partition,)] = db.execute("SELECT id FROM shelves WHERE kind = 'message'")
@@ -235,7 +235,7 @@ def _fill_rows(rec: LocalRecollect, talk: Conversation, messages: int) -> None:
             items_of[word].append(first + number)
         role = ("user", "assistant")[number % 2]
         content = " ".join(f"term{word}" for word in words)
-        owner = (talk.id, talk.agent_id)
+        owner = (conversation.id, conversation.agent_id)
         return (f"m{number:09}", *owner, number + 1, role, content, WORDS, number)
 
     with db:

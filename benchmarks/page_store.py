@@ -93,6 +93,6 @@ def _add_agents(rec: LocalRecollect) -> None:
         rec.blocks.set(name, "persona", "Answer in short sentences.")
     texts = [sentence.text for sentence in sentences(CONVERSATIONS * MESSAGES, seed=9)]
     for number in range(CONVERSATIONS):
-        talk = rec.conversations.start(agent="coder", title=f"Conversation {number}")
+        conversation = rec.conversations.start(agent="coder", title=f"Conversation {number}")
         for text in texts[number * MESSAGES : (number + 1) * MESSAGES]:
-            rec.conversations.append(talk, "user", text)
+            rec.conversations.append(conversation, "user", text)

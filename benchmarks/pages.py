@@ -102,7 +102,7 @@ def page_paths(rec: LocalRecollect, queries: Sequence[str]) -> dict[str, Sequenc
     memory = rec.memories.list(everywhere=True, limit=1)[0]
     agent = rec.agents.list()[0]
     block = rec.blocks.list(agent)[0]
-    talk = rec.conversations.list(limit=1)[0]
+    conversation = rec.conversations.list(limit=1)[0]
     retrieval = rec.retrievals.list(limit=1)[0]
     paths = {
         "home": "/ui/",
@@ -118,7 +118,7 @@ def page_paths(rec: LocalRecollect, queries: Sequence[str]) -> dict[str, Sequenc
         "agent": f"/ui/agents/{agent.id}",
         "block": f"/ui/blocks/{block.id}",
         "conversations": "/ui/conversations",
-        "conversation": f"/ui/conversations/{talk.id}",
+        "conversation": f"/ui/conversations/{conversation.id}",
         "projects": "/ui/projects",
         "timeline": "/ui/timeline",
         "jobs": "/ui/jobs",

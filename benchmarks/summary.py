@@ -66,12 +66,16 @@ class SummaryScore:
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        talks = {name: list(_conversations(read_task(options.tasks, name))) for name in TASKS}
+        conversations = {
+            name: list(_conversations(read_task(options.tasks, name))) for name in TASKS
+        }
     except TasksMissing as missing:
         print(f"summary: {missing}", file=sys.stderr)
         return 2
     splits = SPLITS if options.split == "all" else (options.split,)
-    report = "\n".join(_report(talks, splits, sys.argv[1:] if arguments is None else arguments))
+    report = "\n".join(
+        _report(conversations, splits, sys.argv[1:] if arguments is None else arguments)
+    )
     print(report)
     if options.write:
         OUT.write_text(report + "\n", encoding="utf-8")
@@ -189,27 +193,32 @@ SUMMARIZERS: dict[str, Summarizer] = {
 }
 
 
-def _score(talks: Sequence[LabelledConversation], way: Summarizer, share: float) -> SummaryScore:
+def _score(
+    conversations: Sequence[LabelledConversation], way: Summarizer, share: float
+) -> SummaryScore:
     word_shares: list[float] = []
     has_line: list[bool] = []
     spent = 0.0
-    for talk in talks:
-        budget = max(int(talk.tokens * share), 1)
+    for conversation in conversations:
+        budget = max(int(conversation.tokens * share), 1)
         started = time.perf_counter()
-        summary = way(talk.messages, budget)
+        summary = way(conversation.messages, budget)
         spent += time.perf_counter() - started
         have = weighted_words(summary).keys()
         lines = [weighted_words(line).keys() for line in summary.splitlines()]
-        word_shares += [len(key & have) / len(key) for key in talk.gold]
+        word_shares += [len(key & have) / len(key) for key in conversation.gold]
         has_line += [
-            any(len(key & line) >= MIN_LINE_SHARE * len(key) for line in lines) for key in talk.gold
+            any(len(key & line) >= MIN_LINE_SHARE * len(key) for line in lines)
+            for key in conversation.gold
         ]
-    count = sum(len(talk.messages) for talk in talks)
+    count = sum(len(conversation.messages) for conversation in conversations)
     return SummaryScore(fmean(word_shares), fmean(has_line), count / max(spent, 1e-9))
 
 
 def _report(
-    talks: dict[str, list[LabelledConversation]], splits: Sequence[str], arguments: Sequence[str]
+    conversations: dict[str, list[LabelledConversation]],
+    splits: Sequence[str],
+    arguments: Sequence[str],
 ) -> Iterator[str]:
     yield "# What a summary keeps"
     yield ""
@@ -220,10 +229,10 @@ def _report(
     for split in splits:
         yield f"## {split}"
         yield ""
-        for name, of in talks.items():
-            chosen = [talk for talk in of if talk.split == split]
-            gold = sum(len(talk.gold) for talk in chosen)
-            tokens = fmean(talk.tokens for talk in chosen)
+        for name, of in conversations.items():
+            chosen = [conversation for conversation in of if conversation.split == split]
+            gold = sum(len(conversation.gold) for conversation in chosen)
+            tokens = fmean(conversation.tokens for conversation in chosen)
             yield (
                 f"{name}: {len(chosen)} conversations of {tokens:,.0f} tokens on average, "
                 f"{gold} messages that answer a question."
@@ -235,8 +244,8 @@ def _report(
             yield ""
 
 
-def _row(talks: Sequence[LabelledConversation], way: Summarizer) -> list[str]:
-    scored = [_score(talks, way, share) for share in SHARES]
+def _row(conversations: Sequence[LabelledConversation], way: Summarizer) -> list[str]:
+    scored = [_score(conversations, way, share) for share in SHARES]
     cells = [
         f"{100 * part:.1f}" for score in scored for part in (score.word_share, score.message_share)
     ]

@@ -68,7 +68,9 @@ def _notes(
     load: str,
     arguments: Sequence[str],
 ) -> list[str]:
-    messages = [message for talk in recall_input.conversations for message in talk.messages]
+    messages = [
+        message for conversation in recall_input.conversations for message in conversation.messages
+    ]
     chars = sum(len(message.content) for message in messages) / len(messages)
     missing = [name for name in baselines if not is_installed(name)]
     lines = [

@@ -43,7 +43,7 @@ def fill_agents(path: Path, past: Sequence[GeneratedConversation]) -> AgentStore
     """Write everything but embeddings, which come when they are first waited for."""
     with recollect.open(path, embedding_backend="none") as rec:
         _create_agents(rec)
-        ids = [_append(rec, talk) for talk in past]
+        ids = [_append(rec, generated) for generated in past]
         _add_memories(rec)
         for conversation in ids[::SUMMARY_EVERY]:
             rec.conversations.compact(conversation, force=True, mode="all")
@@ -52,8 +52,8 @@ def fill_agents(path: Path, past: Sequence[GeneratedConversation]) -> AgentStore
             _add_pins(rec, conversation, number)
     long_ids = [
         conversation_id
-        for conversation_id, talk in zip(ids, past, strict=True)
-        if len(talk.messages) == LONG
+        for conversation_id, generated in zip(ids, past, strict=True)
+        if len(generated.messages) == LONG
     ]
     return AgentStore(open_ids=large, small_open_ids=small, long_ids=long_ids)
 
@@ -73,12 +73,12 @@ def _create_agents(rec: LocalRecollect) -> None:
     rec.blocks.set(LARGE, "style", " ".join(next(texts) for _ in range(6)))
 
 
-def _append(rec: LocalRecollect, talk: GeneratedConversation) -> str:
+def _append(rec: LocalRecollect, generated: GeneratedConversation) -> str:
     conversation = rec.conversations.start(
-        agent=talk.agent, project=talk.project, started_at=talk.started_at
+        agent=generated.agent, project=generated.project, started_at=generated.started_at
     )
     rec.conversations.append_many(
-        conversation, [message.as_arguments() for message in talk.messages]
+        conversation, [message.as_arguments() for message in generated.messages]
     )
     return conversation.id
 
@@ -109,8 +109,8 @@ def _last_conversations(
 ) -> list[str]:
     own = [
         conversation_id
-        for conversation_id, talk in zip(ids, past, strict=True)
-        if talk.agent == agent
+        for conversation_id, conversation in zip(ids, past, strict=True)
+        if conversation.agent == agent
     ]
     return own[-OPEN_CONVERSATIONS:]
 

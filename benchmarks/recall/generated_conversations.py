@@ -105,7 +105,7 @@ def generated_conversations(pool: TextPool, count: int) -> list[GeneratedConvers
                     agent=agent, project=project, started_at=started_at, messages=spoken
                 )
             )
-    return sorted(generated, key=lambda talk: talk.started_at)
+    return sorted(generated, key=lambda conversation: conversation.started_at)
 
 
 def more_messages(
@@ -155,9 +155,9 @@ def _distinct_questions(
     random = Random(seed)
     about = [
         message.content
-        for talk in past
-        if talk.agent == agent
-        for message in talk.messages
+        for conversation in past
+        if conversation.agent == agent
+        for message in conversation.messages
         if message.role in ("user", "assistant") and message.content
     ]
     by_text: dict[str, AgentQuestion] = {}

@@ -76,7 +76,7 @@ def measure(recall_input: RecallInput, baselines: Sequence[str]) -> dict[str, Fi
 
 
 def _measure_recollect(recall_input: RecallInput, path: Path) -> Figures:
-    count = sum(len(talk.messages) for talk in recall_input.conversations)
+    count = sum(len(conversation.messages) for conversation in recall_input.conversations)
     _print_progress(f"writing {count:,} messages")
     started = perf_counter()
     filled = fill_agents(path, recall_input.conversations)
@@ -263,7 +263,9 @@ def _process_memory(path: Path, agents: Sequence[str]) -> dict[str, float]:
 
 
 def _measure_baseline(name: str, recall_input: RecallInput, folder: Path) -> Figures:
-    messages = [message for talk in recall_input.conversations for message in talk.messages]
+    messages = [
+        message for conversation in recall_input.conversations for message in conversation.messages
+    ]
     with closing(open_baseline(name, folder, recall_input.embedder)) as baseline:
         started = perf_counter()
         for start in range(0, len(messages), BATCH):
@@ -314,7 +316,14 @@ def _size_mb(path: Path) -> float:
 
 
 def _text_mb(past: Sequence[GeneratedConversation]) -> float:
-    return sum(len(message.content.encode()) for talk in past for message in talk.messages) / 1e6
+    return (
+        sum(
+            len(message.content.encode())
+            for conversation in past
+            for message in conversation.messages
+        )
+        / 1e6
+    )
 
 
 def _folder() -> "TemporaryDirectory[str]":

@@ -119,9 +119,9 @@ def _question_set(pool: TextPool, size: int, where: str) -> QuestionSet:
     """Return questions about what is said in some projects, of each as many."""
     chosen = [LARGE] if where == "large" else list(ORDINARY[:ASKED_PROJECTS])
     past: dict[str, list[GeneratedConversation]] = {project: [] for project in chosen}
-    for talk in islice(project_conversations(pool, size), MAX_CONVERSATIONS):
-        if talk.agent in past:
-            past[talk.agent].append(talk)
+    for conversation in islice(project_conversations(pool, size), MAX_CONVERSATIONS):
+        if conversation.agent in past:
+            past[conversation.agent].append(conversation)
     count = -(-(WARM_UP + QUESTIONS + PROFILED) // len(chosen))
     by_project = [
         questions(past[project], project, count, seed=41) for project in chosen if past[project]

@@ -64,20 +64,20 @@ def fill(kind: str, folder: Path, pool: TextPool, count: int, embedder: Embedder
     return FillResult(folder=folder, per_second=per_second)
 
 
-def message_count(talk: GeneratedConversation) -> int:
+def message_count(conversation: GeneratedConversation) -> int:
     """Return how many messages a conversation counts for."""
-    return len(talk.messages)
+    return len(conversation.messages)
 
 
 def _append(rec: LocalRecollect, past: Iterable[GeneratedConversation]) -> None:
     for project in (LARGE, *ORDINARY):
         rec.agents.create(project)
-    for talk in past:
+    for generated in past:
         conversation = rec.conversations.start(
-            agent=talk.agent, project=talk.project, started_at=talk.started_at
+            agent=generated.agent, project=generated.project, started_at=generated.started_at
         )
         rec.conversations.append_many(
-            conversation, [message.as_arguments() for message in talk.messages]
+            conversation, [message.as_arguments() for message in generated.messages]
         )
 
 
@@ -106,8 +106,8 @@ def _messages_with_text(pool: TextPool, count: int) -> Iterator[ConversationMess
     """Yield what is said in words: of a call of a tool there is nothing to find."""
     return (
         message
-        for talk in project_conversations(pool, count)
-        for message in talk.messages
+        for conversation in project_conversations(pool, count)
+        for message in conversation.messages
         if message.content
     )
 

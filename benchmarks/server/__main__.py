@@ -105,7 +105,7 @@ def _add_profile(
     figures: ServerFigures, filled: FilledStore, options: argparse.Namespace, folder: Path
 ) -> None:
     _print_progress("taking one question apart")
-    messages = sum(len(talk.messages) for talk in filled.past)
+    messages = sum(len(conversation.messages) for conversation in filled.past)
     figures.profiles[messages] = profile_context(filled, folder, calls=options.calls)
 
 

@@ -51,12 +51,12 @@ def fill_store(path: Path, pool: TextPool, count: int) -> FilledStore:
         rec.agents.create(AGENT, system_prompt="You are a careful assistant. Say what you did.")
         rec.blocks.set(AGENT, "persona", " ".join(_texts(5, seed=71)))
         rec.blocks.set(AGENT, "human", " ".join(_texts(5, seed=72)))
-        for talk in past:
-            conversation = rec.conversations.start(agent=AGENT, started_at=talk.started_at)
+        for generated in past:
+            conversation = rec.conversations.start(agent=AGENT, started_at=generated.started_at)
             rec.conversations.append_many(
-                conversation, [message.as_arguments() for message in talk.messages]
+                conversation, [message.as_arguments() for message in generated.messages]
             )
-            rec.conversations.end(conversation, ended_at=talk.messages[-1].at)
+            rec.conversations.end(conversation, ended_at=generated.messages[-1].at)
         rec.memories.ingest_many(
             [{"content": text, "type": "profile"} for text in _texts(FACTS, seed=73)]
         )

@@ -78,4 +78,4 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
 
     with pytest.raises(click.ClickException, match=r"pip install '\.\[chat\]'"):
-        chat._talk(lambda: pytest.fail("the store was opened"), {})
+        chat._run_chat(lambda: pytest.fail("the store was opened"), {})

@@ -86,10 +86,10 @@ def chat(
             raise click.UsageError("--json needs a message: recollect chat -p TEXT --json")
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise click.UsageError("the chat needs a terminal; -p TEXT sends one message")
-        _talk(open_store, options)
+        _run_chat(open_store, options)
 
 
-def _talk(open_store: Callable[[], OpenedStore], options: dict[str, Any]) -> None:
+def _run_chat(open_store: Callable[[], OpenedStore], options: dict[str, Any]) -> None:
     try:
         # The extra `chat`. Loaded here so that the other commands and -p do without it.
         import rich  # noqa: F401

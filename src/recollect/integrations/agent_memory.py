@@ -49,8 +49,8 @@ class AgentMemory:
     def append(self, key: str | None, drafts: Sequence[Mapping[str, Any]]) -> None:
         """Append messages to a conversation, all or none; each a dict of `append`'s arguments."""
         if drafts:
-            talk = resume_if_ended(self.rec, self.conversation(key))
-            self.rec.conversations.append_many(talk, drafts)
+            conversation = resume_if_ended(self.rec, self.conversation(key))
+            self.rec.conversations.append_many(conversation, drafts)
 
     def recall(
         self, query: str, visible_texts: Sequence[str] = (), budget_tokens: int | None = None
@@ -76,20 +76,20 @@ class AgentMemory:
         return bundle.text
 
 
-def resume_if_ended(rec: Recollect, talk: Conversation) -> Conversation:
+def resume_if_ended(rec: Recollect, conversation: Conversation) -> Conversation:
     """
     Return a conversation that takes messages: a framework goes on with a session as it likes.
 
     It may have been ended to learn from it, by the user or by the server.
     """
-    return talk if talk.ended_at is None else rec.conversations.resume(talk)
+    return conversation if conversation.ended_at is None else rec.conversations.resume(conversation)
 
 
-def all_messages(rec: Recollect, talk: Conversation) -> list[Message]:
+def all_messages(rec: Recollect, conversation: Conversation) -> list[Message]:
     """Return all messages of a conversation, oldest first."""
     messages: list[Message] = []
     while page := rec.conversations.messages(
-        talk, start=messages[-1].position + 1 if messages else 0, limit=PAGE
+        conversation, start=messages[-1].position + 1 if messages else 0, limit=PAGE
     ):
         messages += page
     return messages
@@ -97,7 +97,7 @@ def all_messages(rec: Recollect, talk: Conversation) -> list[Message]:
 
 def append_new(
     rec: Recollect,
-    talk: Conversation,
+    conversation: Conversation,
     drafts: Sequence[Mapping[str, Any]],
     id_of: Callable[[Any], str | None],
 ) -> list[Mapping[str, Any]]:
@@ -107,17 +107,21 @@ def append_new(
     *id_of* returns the framework's own id of a payload.
     """
     for _ in range(MAX_ATTEMPTS):
-        stored = {id_of(message.payload) for message in all_messages(rec, talk)}
+        stored = {id_of(message.payload) for message in all_messages(rec, conversation)}
         new = [draft for draft in drafts if id_of(draft["payload"]) not in stored]
         if not new:
             return []
         try:
-            rec.conversations.append_many(talk, new, expected_revision=talk.revision)
+            rec.conversations.append_many(
+                conversation, new, expected_revision=conversation.revision
+            )
         except RevisionConflict:
-            talk = rec.conversations.get(talk)  # another writer's messages may be the same
+            conversation = rec.conversations.get(
+                conversation
+            )  # another writer's messages may be the same
             continue
         return new
-    raise RevisionConflict(f"conversation {talk.id} is being written by others; try again")
+    raise RevisionConflict(f"conversation {conversation.id} is being written by others; try again")
 
 
 def search_agent(
@@ -178,11 +182,11 @@ def insert_passages(rec: Recollect, agent: str, texts: Sequence[str]) -> None:
 
 
 def capture_messages(
-    rec: Recollect, talk: Conversation, drafts: Sequence[Mapping[str, Any]], *, agent: str
+    rec: Recollect, conversation: Conversation, drafts: Sequence[Mapping[str, Any]], *, agent: str
 ) -> None:
     """Capture messages of a conversation, so that candidates for the agent are made from them."""
     spoken = [{"role": draft["role"], "content": draft["content"]} for draft in drafts]
-    rec.capture_session(spoken, agent=agent, session=talk.id, scope="agent")
+    rec.capture_session(spoken, agent=agent, session=conversation.id, scope="agent")
 
 
 def all_documents(rec: Recollect, namespace: Sequence[str]) -> list[Document]:

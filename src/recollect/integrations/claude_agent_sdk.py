@@ -55,15 +55,21 @@ class RecollectSessionStore(SessionStore):
         if not entries:
             return
         for _ in range(MAX_ATTEMPTS):
-            talk = await self._rec.conversations.start(agent=self._agent, key=_key_of(key))
-            if talk.ended_at is not None:  # to learn from it; the session goes on all the same
-                talk = await self._rec.conversations.resume(talk)
-            latest = await self._rec.conversations.messages(talk, newest_first=True, limit=PAGE)
+            conversation = await self._rec.conversations.start(agent=self._agent, key=_key_of(key))
+            if (
+                conversation.ended_at is not None
+            ):  # to learn from it; the session goes on all the same
+                conversation = await self._rec.conversations.resume(conversation)
+            latest = await self._rec.conversations.messages(
+                conversation, newest_first=True, limit=PAGE
+            )
             stored = {_uuid(message.payload) for message in latest} - {None}
             new = [entry for entry in entries if _uuid(entry) not in stored]
             try:
                 await self._rec.conversations.append_many(
-                    talk, [_message(entry) for entry in new], expected_revision=talk.revision
+                    conversation,
+                    [_message(entry) for entry in new],
+                    expected_revision=conversation.revision,
                 )
             except RevisionConflict:
                 continue  # another process was faster; its lines may be the same
@@ -74,12 +80,12 @@ class RecollectSessionStore(SessionStore):
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return all lines of a transcript; None if it was never written."""
-        talk = await self._find(key)
-        if talk is None:
+        conversation = await self._find(key)
+        if conversation is None:
             return None
         messages: list[Message] = []
         while page := await self._rec.conversations.messages(
-            talk, start=messages[-1].position + 1 if messages else 0, limit=PAGE
+            conversation, start=messages[-1].position + 1 if messages else 0, limit=PAGE
         ):
             messages += page
         entries: list[SessionStoreEntry] = [
@@ -103,17 +109,19 @@ class RecollectSessionStore(SessionStore):
 
     async def delete(self, key: SessionKey) -> None:
         """Delete a session with those of its subagents, or only one of these."""
-        doomed = [talk for talk in [await self._find(key)] if talk]
+        doomed = [conversation for conversation in [await self._find(key)] if conversation]
         if not key.get("subpath"):
             doomed += await self._below(key)
             await self._rec.documents.delete(self._namespace(key["project_key"]), key["session_id"])
-        for talk in doomed:
-            await self._rec.conversations.delete(talk)
+        for conversation in doomed:
+            await self._rec.conversations.delete(conversation)
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
         """Return the subpaths of a session that were written."""
         prefix = f"{_key_of(key)}/"
-        return sorted(unquote(talk.key[len(prefix) :]) for talk in await self._below(key))
+        return sorted(
+            unquote(conversation.key[len(prefix) :]) for conversation in await self._below(key)
+        )
 
     async def capture(self, key: SessionKey, *, project: str | None = None) -> Event:
         """Learn from a session: what it decided and said becomes candidates for the inbox."""
@@ -136,16 +144,16 @@ class RecollectSessionStore(SessionStore):
             return None  # the agent is created with its first session
 
     async def _below(self, key: Mapping[str, Any]) -> list[Conversation]:
-        talks: list[Conversation] = []
+        conversations: list[Conversation] = []
         prefix = f"{_key_of(key)}/"
         try:
             while page := await self._rec.conversations.list(
-                agent=self._agent, key_prefix=prefix, limit=MAX_LIMIT, offset=len(talks)
+                agent=self._agent, key_prefix=prefix, limit=MAX_LIMIT, offset=len(conversations)
             ):
-                talks += page
+                conversations += page
         except NotFound:
             return []  # as above
-        return talks
+        return conversations
 
     async def _fold(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
         """Add lines to the SDK's summary of a session."""

@@ -120,12 +120,12 @@ class RecollectMemoryService(BaseMemoryService):
         self._close()
 
     def _append(self, agent: str, key: str, drafts: list[Mapping[str, Any]]) -> None:
-        talk = self._rec.conversations.start(agent=agent, project=self._project, key=key)
-        talk = resume_if_ended(self._rec, talk)
+        conversation = self._rec.conversations.start(agent=agent, project=self._project, key=key)
+        conversation = resume_if_ended(self._rec, conversation)
         drafts = [draft for draft in drafts if not self._is_deleted(agent, draft["payload"]["id"])]
-        new = append_new(self._rec, talk, drafts, _event_id)
+        new = append_new(self._rec, conversation, drafts, _event_id)
         if new and self._learns:
-            capture_messages(self._rec, talk, new, agent=agent)
+            capture_messages(self._rec, conversation, new, agent=agent)
 
     def _search(self, agent: str, query: str) -> list[Hit | MessageHit]:
         scopes = (*SCOPES, "project") if self._project else SCOPES
@@ -141,8 +141,8 @@ class RecollectMemoryService(BaseMemoryService):
         except NotFound:
             pass
         else:
-            talk = self._rec.conversations.get(message.conversation_id)
-            if talk.agent_id == owner_id:
+            conversation = self._rec.conversations.get(message.conversation_id)
+            if conversation.agent_id == owner_id:
                 event_id = _event_id(message.payload)
                 if event_id:  # the session may be added again
                     self._rec.documents.put(self._deleted_at(agent), event_id, {}, text="")

@@ -57,10 +57,10 @@ class RecollectChatHistory(BaseChatMessageHistory):
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """All messages, oldest first."""
-        talk = self._conversation()
+        conversation = self._conversation()
         messages: list[Message] = []
         while page := self._rec.conversations.messages(
-            talk, start=messages[-1].position + 1 if messages else 0, limit=PAGE
+            conversation, start=messages[-1].position + 1 if messages else 0, limit=PAGE
         ):
             messages += page
         return messages_from_dict([_stored(message) for message in messages])
@@ -69,8 +69,8 @@ class RecollectChatHistory(BaseChatMessageHistory):
         """Append messages, all or none."""
         if messages:
             drafts = [_draft(message) for message in messages]
-            talk = resume_if_ended(self._rec, self._conversation())
-            self._rec.conversations.append_many(talk, drafts)
+            conversation = resume_if_ended(self._rec, self._conversation())
+            self._rec.conversations.append_many(conversation, drafts)
 
     def clear(self) -> None:
         """Delete the messages; what was learnt from them stays."""

@@ -60,14 +60,14 @@ class RecollectSession(SessionABC):
         """Return the newest *limit* items, or all, oldest first."""
         limit = resolve_session_limit(limit, self.session_settings)
         messages: list[Message] = []
-        talk = await self._conversation()
+        conversation = await self._conversation()
         before: int | None = None
         while limit is None or len(messages) < limit:
             size = PAGE if limit is None else min(PAGE, limit - len(messages))
             if size <= 0:
                 break
             page = await self._rec.conversations.messages(
-                talk, newest_first=True, before=before, limit=size
+                conversation, newest_first=True, before=before, limit=size
             )
             messages += page
             if len(page) < size:
@@ -77,11 +77,15 @@ class RecollectSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items to the history, all or none."""
-        talk = await self._conversation()
+        conversation = await self._conversation()
         if items:
-            if talk.ended_at is not None:  # to learn from it; the session goes on all the same
-                talk = await self._rec.conversations.resume(talk)
-            await self._rec.conversations.append_many(talk, [_message(item) for item in items])
+            if (
+                conversation.ended_at is not None
+            ):  # to learn from it; the session goes on all the same
+                conversation = await self._rec.conversations.resume(conversation)
+            await self._rec.conversations.append_many(
+                conversation, [_message(item) for item in items]
+            )
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the newest item out of the history and return it."""

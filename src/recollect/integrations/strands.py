@@ -96,12 +96,12 @@ class RecollectMemoryStore(MemoryStore):
         return search_agent(self._rec, query, agent=self._agent, project=self._project, limit=limit)
 
     def _append(self, drafts: Sequence[Mapping[str, Any]]) -> None:
-        talk = self._rec.conversations.start(
+        conversation = self._rec.conversations.start(
             agent=self._agent, project=self._project, key=self._session
         )
-        self._rec.conversations.append_many(resume_if_ended(self._rec, talk), drafts)
+        self._rec.conversations.append_many(resume_if_ended(self._rec, conversation), drafts)
         if self._learns:
-            capture_messages(self._rec, talk, drafts, agent=self._agent)
+            capture_messages(self._rec, conversation, drafts, agent=self._agent)
 
 
 def _draft(message: Message) -> Mapping[str, Any]:

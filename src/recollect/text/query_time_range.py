@@ -157,8 +157,8 @@ def asks_for_everything_said(time_range: QueryTimeRange) -> bool:
         return _TALK_WORD.search(clause) is not None and is_only_about_time(clause)
     if _TALK_WORD.search(time_range.text):
         return _TOPIC_WORD.search(time_range.rest) is None
-    talk = _TALK_WORD.search(time_range.rest)
-    return talk is not None and is_only_about_time(time_range.rest[talk.start() :])
+    verb = _TALK_WORD.search(time_range.rest)
+    return verb is not None and is_only_about_time(time_range.rest[verb.start() :])
 
 
 def _is_month_with_article(date: DateExpression) -> bool:
