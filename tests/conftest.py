@@ -48,9 +48,10 @@ DATA = Path(__file__).parent / "data"  # small files of our own, in the reposito
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run kill more processes, and sync in more random scenes, than the usual one."""
+    """Let a run kill more processes, sync in more random scenes, and read public fixtures."""
     parser.addoption("--kills", type=int, default=20, help="of each command or scene (at least 11)")
     parser.addoption("--scenes", type=int, default=15, help="of three devices that sync")
+    parser.addoption("--exchange-fixtures", default="", help="folder of the Open Memory Protocol's")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -168,6 +169,12 @@ def kills(request: pytest.FixtureRequest) -> int:
 def scenes(request: pytest.FixtureRequest) -> int:
     """How many random scenes a test plays; the option `--scenes`."""
     return int(request.config.getoption("--scenes"))
+
+
+@pytest.fixture
+def exchange_fixtures(request: pytest.FixtureRequest) -> str:
+    """The folder with the public fixtures of the semantic-core draft, '' if there is none."""
+    return str(request.config.getoption("--exchange-fixtures"))
 
 
 @pytest.fixture

@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
+from exchange_receiver import ExchangeReceiver, statuses
 from recollect import LocalRecollect
 from recollect.service.exchange_export import export_exchange
-from recollect.service.exchange_import import Mode, import_exchange
-from recollect.wire.memory_exchange import ExchangeReceipt, MemoryExchange
-from support import open_memory
+from recollect.wire.memory_exchange import MemoryExchange
 
 AT = "2026-03-01T09:00:00+00:00"
 LATER = "2026-03-02T09:00:00+00:00"
-ENDING = frozenset({"supersede", "retract", "invalidate", "expire", "delete", "tombstone"})
 
 
 def item(name: str, text: str, role: str = "human_assertion", **fields: Any) -> dict[str, Any]:
@@ -52,44 +50,11 @@ def exchange(
     return MemoryExchange.model_validate({"manifest": head, "objects": objects, "events": events})
 
 
-class ExchangeReceiver:
-    """A store that exchanges with others."""
-
-    def __init__(self, path: Path) -> None:
-        self.rec = open_memory(path, words_only=True)
-
-    def take(
-        self, sent: MemoryExchange, *, trust: bool = True, mode: Mode = "preserve"
-    ) -> ExchangeReceipt:
-        principals = {"maria@elsewhere": "maria"}
-        return import_exchange(
-            self.rec._services, sent, trust=trust, principals=principals, mode=mode
-        )
-
-    def current_texts(self) -> list[str]:
-        sent = export_exchange(self.rec._services)
-        ended = {event.target for event in sent.events if event.kind in ENDING}
-        texts = [entry.text for entry in sent.objects if entry.revision_id not in ended]
-        return sorted(text for text in texts if text)
-
-    def states(self) -> list[tuple[str, str, str]]:
-        sent = export_exchange(self.rec._services)
-        kinds = {event.target: event.kind.value for event in sent.events}
-        return sorted(
-            (entry.revision_id, entry.text or "", kinds.get(entry.revision_id, ""))
-            for entry in sent.objects
-        )
-
-
 @pytest.fixture
 def receiver(tmp_path: Path) -> Iterator[ExchangeReceiver]:
     receiver = ExchangeReceiver(tmp_path / "memory.db")
     yield receiver
     receiver.rec.close()
-
-
-def statuses(receipt: ExchangeReceipt) -> dict[str, str]:
-    return {entry.target: entry.status.value for entry in receipt.entries if entry.kind == "object"}
 
 
 def test_a_derived_object_quotes_the_turn_that_it_names(receiver: ExchangeReceiver) -> None:
