@@ -170,6 +170,26 @@ def test_two_values_of_a_fact_both_stay_and_are_linked(machines: Machines) -> No
     assert links == [("contradicts", mine.id)]
 
 
+def test_a_memory_that_was_corrected_on_both_machines_shows_both_as_a_conflict(
+    machines: Machines,
+) -> None:
+    here, there = machines.here, machines.there
+    memory = here.ingest("Deploys happen on Fridays.", scope="global")
+    machines.copy_there()
+    mine = here.memories.edit(memory.id, content="Deploys happen on Mondays.")
+    theirs = there.memories.edit(memory.id, content="Deploys happen on Tuesdays.")
+
+    imported = machines.come_back()
+
+    [conflict] = here.memories.conflicts()
+    assert {conflict.memory.id, conflict.other.id} == {mine.id, theirs.id}
+    assert any(theirs.id in line for line in imported.conflicts)
+    here.memories.settle_conflict(mine.id, theirs.id)
+    machines.come_back()
+    assert not here.memories.conflicts()
+    assert here.maintenance.verify().ok
+
+
 def test_what_was_forgotten_here_does_not_come_back(machines: Machines) -> None:
     here = machines.here
     secret = here.ingest("The zebrafish code is 4711.", scope="global")

@@ -111,3 +111,41 @@ def test_a_conversation_continued_on_both_devices_has_all_messages(pair: Pair) -
     assert a.rows() == b.rows()
     texts = [message.content for message in a.rec.conversations.messages(talk.id)]
     assert len(texts) == 5
+
+
+@pytest.mark.parametrize("words", ["Deploys happen on Tuesdays.", "Deploys happen on Mondays."])
+def test_a_memory_that_was_corrected_on_both_devices_shows_both_words_as_a_conflict(
+    pair: Pair, words: str
+) -> None:
+    a, b = pair
+    memory = a.rec.ingest("Deploys happen on Fridays.", scope="global")
+    settle(a, b)
+    ours = a.rec.memories.edit(memory.id, content="Deploys happen on Mondays.")
+    theirs = b.rec.memories.edit(memory.id, content=words)
+
+    reports = [device.sync() for device in (a, b)]
+    settle(a, b)
+
+    assert a.rows() == b.rows()
+    conflicts = [pair.memory.id for pair in a.rec.memories.conflicts()]
+    if words == ours.content:  # both say the same
+        assert not conflicts
+        return
+    assert conflicts == [ours.id]
+    assert any(theirs.id in line for line in reports[1].conflicts)
+    a.rec.memories.settle_conflict(ours.id, theirs.id)
+    settle(a, b)
+    assert b.rec.memories.get(theirs.id).status is Status.SUPERSEDED
+    assert not b.rec.memories.conflicts()
+
+
+def test_two_memories_that_replace_one_on_the_same_device_are_no_conflict(pair: Pair) -> None:
+    a, b = pair
+    ids = [a.rec.ingest(f"Part {number} of the rule.", scope="global").id for number in range(3)]
+    settle(a, b)
+    for memory_id in ids[1:]:
+        a.rec.link(memory_id, "supersedes", ids[0])
+
+    settle(a, b)
+
+    assert not b.rec.memories.conflicts()

@@ -159,6 +159,8 @@ class RowImporter:
         self._unchanged_ids: set[str] = set()
         self.merged: dict[str, int] = {}
         self._rivals: list[tuple[str, str]] = []
+        self._replacements: list[tuple[str, str]] = []
+        self.replacing_ids: set[str] = set()  # memories that replace others by an added link
         self._required = {name: rows.required_columns(name) for name in TABLES}
         self._deleted_ids: set[str] = set()
         self._deleted_hashes: dict[str, int] = {}
@@ -171,6 +173,11 @@ class RowImporter:
         """Return each new memory that became contradicted, with the active one of its fact."""
         rivals, self._rivals = self._rivals, []
         return rivals
+
+    def take_replacements(self) -> list[tuple[str, str]]:
+        """Return each memory that replaces another one by an added link, with the replaced one."""
+        replacements, self._replacements = self._replacements, []
+        return replacements
 
     def leave_out(self, record_id: str) -> None:
         """Leave out a record, and the rows that refer to it."""
@@ -236,6 +243,9 @@ class RowImporter:
             self._avoid_second_open_run(row)
         if table == "sleeptime_runs":
             self._avoid_second_open_sleeptime(row)
+        if table == "memory_links" and row["relation"] == "supersedes":
+            self._replacements.append((row["from_id"], row["to_id"]))
+            self.replacing_ids.add(row["from_id"])
         if table in _ITEM_KINDS:
             self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
         self.rows.insert(table, row)

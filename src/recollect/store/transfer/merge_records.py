@@ -33,6 +33,7 @@ from recollect.store.indexes.word_index import WordIndex
 from recollect.store.protocol import Tables
 from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.transfer.export_import import RECORDS_AT_ONCE, ImportedRow, RowImporter
+from recollect.text.fingerprint import fingerprint
 
 WRITER = "import"
 _ADDED_PARTS = frozenset({"evidence", "memory_tags", "memory_changes"})
@@ -117,9 +118,33 @@ class RecordMerger:
         return True
 
     def link_new_rivals(self) -> None:
-        """Link each new memory to the active one of the same fact."""
+        """Link each new memory to the active one of the same fact, or in place of the same one."""
         for memory_id, other_id in self._importer.take_rivals():
             self.link_rivals(memory_id, other_id)
+        for memory_id, replaced_id in self._importer.take_replacements():
+            for other_id in self._rival_replacements(memory_id, replaced_id):
+                older, newer = sorted((memory_id, other_id))
+                self.link_rivals(older, newer, note="both replace one memory, on two machines")
+                self._importer.report(
+                    f"memories {older}: {newer} replaces the same memory on another machine; both "
+                    "stay (recollect conflicts)"
+                )
+
+    def _rival_replacements(self, memory_id: str, replaced_id: str) -> Iterator[str]:
+        """Yield the active memories that were here, and replace the same one by other words."""
+        other_ids = [
+            link.from_id
+            for link in self._tables.links.of_memory(replaced_id)
+            if link.relation is Relation.SUPERSEDES and link.to_id == replaced_id
+        ]
+        memories = self._tables.memories.get_many([memory_id, *other_ids])
+        active = {memory.id: memory for memory in memories if memory.status is Status.ACTIVE}
+        if (memory := active.get(memory_id)) is None:
+            return
+        for other in active.values():
+            is_new = other.id in self._importer.replacing_ids
+            if not is_new and fingerprint(other.content) != fingerprint(memory.content):
+                yield other.id
 
     def _merge_memory(
         self, memory: Memory, row: ImportedRow, record: Sequence[ImportedRow]
@@ -163,8 +188,14 @@ class RecordMerger:
                 status = Status.CONTRADICTED
         return replace(merged, status=status, confidence=row["confidence"])
 
-    def link_rivals(self, memory_id: str, other_id: str) -> None:
-        """Link two values of one fact: both stay, and they are shown as a conflict."""
+    def link_rivals(
+        self,
+        memory_id: str,
+        other_id: str,
+        *,
+        note: str = "another value of this fact was active on another machine",
+    ) -> None:
+        """Link two values of one thing: both stay, and they are shown as a conflict."""
         self._tables.links.add(
             Link(
                 id=derived_id(memory_id, f"rival of {other_id}", 0),
@@ -172,7 +203,7 @@ class RecordMerger:
                 relation=Relation.CONTRADICTS,
                 to_kind=LinkEnd.MEMORY,
                 to_id=other_id,
-                note="another value of this fact was active on another machine",
+                note=note,
                 created_at=self._importer.now,
             )
         )

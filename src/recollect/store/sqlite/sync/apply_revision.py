@@ -261,7 +261,9 @@ class RevisionApplier:
                 request_erasure(self._tables, self._clock)
             if kind == "sources":
                 self._references.check_quotes(record_id)
-            if kind == "memories":
+            if kind == "memory_links":
+                self._collisions.note_replacement(rows[kind][0], revision.origin)
+            if kind in ("memories", "memory_links"):
                 self._collisions.link_rivals()
         self._store_revision(
             revision, join(stored.vector if stored else {}, revision.vector), stored

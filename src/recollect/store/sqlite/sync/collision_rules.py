@@ -1,6 +1,8 @@
 """
 Let a received record fit beside the others, where the database allows only one.
 
+Two memories that replace one memory, each on another device, are linked as a conflict.
+
 One active value of a fact, one message at a position, one block of a label per agent, one repo and
 one agent of a name. Which one gives way depends on ids and devices only, so every device decides
 alike.
@@ -32,7 +34,7 @@ class CollisionRules:
         self._db = tables.connection.db
         self._rows = rows
         self._state = state
-        self._rivals: list[tuple[str, str]] = []
+        self._rivals: list[tuple[str, str, str]] = []  # the older, the newer, and why
         self.conflicts: list[str] = []
 
     def resolve(self, kind: str, rows: Rows, origin: str) -> Rows | None:
@@ -51,9 +53,9 @@ class CollisionRules:
         return rows
 
     def link_rivals(self) -> None:
-        """Link the values of a fact that met, after both are stored."""
+        """Link the values of a fact, or of a memory, that met, after both are stored."""
         rivals, self._rivals = self._rivals, []
-        for older, newer in rivals:
+        for older, newer, note in rivals:
             sql = "SELECT max(created_at) FROM memories WHERE id IN (?, ?)"
             created_at = int(self._db.execute(sql, (older, newer)).get)
             self._tables.links.add(
@@ -63,10 +65,31 @@ class CollisionRules:
                     relation=Relation.CONTRADICTS,
                     to_kind=LinkEnd.MEMORY,
                     to_id=newer,
-                    note="another value of this fact was active on another device",
+                    note=note,
                     created_at=from_micros(created_at),
                 )
             )
+
+    def note_replacement(self, link: Row, origin: str) -> None:
+        """Note the active memories that replace the same one as *link*, by another device."""
+        if link["relation"] != "supersedes":
+            return
+        sql = """SELECT l.id, o.id FROM memory_links l
+                   JOIN memories n ON n.id = :from_id AND n.status = 'active'
+                   JOIN memories o ON o.id = l.from_id AND o.status = 'active'
+                        AND o.fingerprint <> n.fingerprint
+                  WHERE l.to_id = :to_id AND l.relation = 'supersedes' AND o.id <> n.id"""
+        names = {name: link[name] for name in ("from_id", "to_id")}
+        others: list[tuple[Any, ...]] = self._db.execute(sql, names).fetchall()
+        for link_id, other_id in others:
+            stored = self._state.revision("memory_links", link_id)
+            if origin != (stored.origin if stored else self._own_device()):
+                older, newer = sorted((link["from_id"], other_id))
+                self._rivals.append((older, newer, "both replace one memory, on two devices"))
+                self.conflicts.append(
+                    f"memories {older}: {newer} replaces the same memory on another device; both "
+                    "stay (recollect conflicts)"
+                )
 
     def make_room(self, kind: str, record_id: str, main_id: str) -> None:
         """Change what *record_id* owns so that it fits beside what *main_id* owns."""
@@ -145,7 +168,8 @@ class CollisionRules:
         return {**row, "status": "contradicted"}
 
     def _add_rivals(self, older: str, newer: str, key: str) -> None:
-        self._rivals.append((older, newer))
+        note = "another value of this fact was active on another device"
+        self._rivals.append((older, newer, note))
         self.conflicts.append(
             f"memories {older}: the fact {key!r} has another value, {newer}; both stay"
         )
