@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -117,6 +119,33 @@ def test_a_wrong_command_is_an_error_for_the_model_and_breaks_no_file(rec: Local
     rec.documents.put(("memory-tool", "anthropic"), "number", 5)  # not by the tool
     listing = str(tool.call({"command": "view", "path": "/memories"}))
     assert listing.splitlines()[2:] == ["1B\t/memories/d/", "1B\t/memories/d/a.md"]
+
+
+def test_of_many_who_rename_a_file_one_does_and_none_overwrites_another(
+    rec: LocalRecollect,
+) -> None:
+    tool = RecollectMemoryTool(rec)
+    for name in ("a", "b"):
+        tool.call({"command": "create", "path": f"/memories/{name}", "file_text": name})
+    targets = ["c", "d", "e", "taken", "taken", "taken"]
+    together = Barrier(len(targets))
+
+    def rename(number: int) -> bool:
+        old = "/memories/a" if number % 2 else "/memories/b"
+        new = f"/memories/{targets[number]}"
+        together.wait()
+        try:
+            tool.call({"command": "rename", "old_path": old, "new_path": new})
+        except ToolError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(len(targets)) as threads:
+        renamed = list(threads.map(rename, range(len(targets))))
+
+    hits = rec.documents.search(("memory-tool", "anthropic"))
+    assert sorted(hit.document.value for hit in hits) == ["a", "b"]
+    assert sum(renamed) <= 2
 
 
 def test_a_file_of_too_many_lines_is_not_shown(rec: LocalRecollect, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def test_items_are_put_read_changed_and_deleted(rec: LocalRecollect) -> None:
     assert changed is not None
     assert (changed.value, changed.created_at) == ({"theme": "dark"}, item.created_at)
     assert store.get(("users", "bob"), "prefs") is None
+    store.put(["a", "list"], "key", {"v": 1})
+    assert [item.namespace for item in store.search(["a"])] == [("a", "list")]
     store.delete(ALICE, "prefs")
     store.delete(ALICE, "prefs")
     assert store.get(ALICE, "prefs") is None

@@ -164,8 +164,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"The path {command.old_path} does not exist")
         # The new file first: a kill in between leaves two, never none.
         for each in moved:
-            self._write(new + each.key[len(old) :], each.value)
-            self._rec.documents.delete(self._namespace, each.key)
+            self._move(each, new + each.key[len(old) :])
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
@@ -216,6 +215,21 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
             self._namespace, name, text, expected_revision=expected_revision
         )
         return "" if document.value == text else REDACTED
+
+    def _move(self, document: Document, new_name: str) -> None:
+        """Move a file, unless somebody else made one there or changed this one."""
+        path = f"{ROOT}/{document.key}"
+        try:
+            self._write(new_name, document.value, expected_revision=0)
+        except RevisionConflict:
+            raise ToolError(f"The destination {ROOT}/{new_name} already exists") from None
+        try:
+            self._rec.documents.delete(
+                self._namespace, document.key, expected_revision=document.revision
+            )
+        except RevisionConflict:
+            self._rec.documents.delete(self._namespace, new_name)
+            raise ToolError(f"The path {path} is being changed by others. Try again.") from None
 
     def _edit(self, path: str, edit: Callable[[str], str]) -> tuple[str, str]:
         """Change a file; return its content and a note. A change of somebody else is kept."""

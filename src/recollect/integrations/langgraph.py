@@ -71,7 +71,7 @@ class RecollectStore(BaseStore):
         for op in operations:
             validate_op_namespace(op)
         results: list[Result] = [self._read(op) for op in operations]
-        puts = {(op.namespace, op.key): op for op in operations if isinstance(op, PutOp)}
+        puts = {(tuple(op.namespace), op.key): op for op in operations if isinstance(op, PutOp)}
         for put in puts.values():
             self._put(put)
         return results
