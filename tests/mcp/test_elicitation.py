@@ -281,3 +281,4 @@ def test_the_error_for_an_agent_without_blocks_says_what_to_do_instead(tmp_path:
 
         assert "`remember`" in error
         assert "--agent" in error
+        assert "agent=NAME" in error

@@ -118,6 +118,29 @@ def test_a_change_that_adds_what_was_rejected_is_named_but_not_prose_about_it(
     assert write(rec, "/shop/docs/money.md", "We do not use floats.") is None
 
 
+@each_row(
+    ("text", "is_told"),
+    [
+        ("// floats are wrong here\nreturn cents", False),
+        ("/**\n * No floats.\n */\nreturn cents", False),
+        ("return cents # no floats", False),
+        ("return cents // no floats", False),
+        ("-- floats\nselect 1", False),
+        ("# floats\nreturn float(x)", True),
+        ("#include <floats.h>", True),
+        ("#[floats]", True),
+        ("x = '//floats.example'", True),
+        ("*floats = 3;", True),
+    ],
+)
+def test_a_comment_may_mention_what_is_rejected(
+    rec: LocalRecollect, text: str, is_told: bool
+) -> None:
+    decide(rec, "For money we always use integer cents, never floats.")
+
+    assert (write(rec, "/shop/src/total.c", text) is not None) == is_told
+
+
 def test_a_rule_about_a_file_or_its_folder_is_quoted_before_a_change_of_it(
     rec: LocalRecollect,
 ) -> None:

@@ -24,6 +24,11 @@ _CAMEL_PARTS = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NEW_TEXT_KEYS = ("content", "new_string", "new_source", "new_str", "text", "code_edit")
 # Subcommands that add packages to a project or a machine; their other words are names of packages.
 _ADDS_PACKAGES = frozenset({"add", "install", "i", "require"})
+# A comment may mention what is rejected, like prose. `#include`, `#[derive]` and `#!` are none.
+_COMMENT = LazyPattern(
+    r"^[ \t]*(?://|\#(?![!\[]|\w)|/?\*+(?:\s|/|$)|--\s|<!--).*$|\s//\s.*$|\s\#\s.*$",
+    flags=re.MULTILINE,
+)
 _ADDED_LINE = re.compile(r"^\+(?!\+\+)(.*)$", re.MULTILINE)
 
 
@@ -42,12 +47,17 @@ def path_words(path: str) -> frozenset[str]:
 
 
 def added_text(arguments: Mapping[str, object]) -> str:
-    """Return the text that a call adds to a file: whole, by a replacement, or by a patch."""
+    """
+    Return the text that a call adds to a file: whole, by a replacement, or by a patch.
+
+    Comments are left out.
+    """
     texts = [text_at(arguments, key) for key in _NEW_TEXT_KEYS]
     texts += [text_at(edit, *_NEW_TEXT_KEYS) for edit in records_at(arguments, "edits")]
     patch = text_at(arguments, "patch", "input", "diff")
     texts += _ADDED_LINE.findall(patch)
-    return "\n".join(filter(None, texts))[:MAX_TEXT_CHARS]
+    text = "\n".join(filter(None, texts))[:MAX_TEXT_CHARS]
+    return _COMMENT.sub("", text)
 
 
 def text_words(text: str) -> frozenset[str]:

@@ -29,7 +29,7 @@ FIRST_VERSION = 1
 MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 _NO_BLOCKS = (
     "use `remember` instead (the server has blocks only if the user adds `--agent NAME` to "
-    "`recollect mcp` in this client's settings)"
+    "`recollect mcp`, or `agent=NAME` to the address, in this client's settings)"
 )
 
 
