@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from recollect.config import Settings
 from recollect.errors import ImportRefused, InvalidInput
 from recollect.store.key_places import KeyPlace, KeyPlaces, wrapped_keys_file
 from recollect.store.sqlite.encryption import find_key, is_encrypted
-from recollect.store.sqlite.replace_file import change_key
+from recollect.store.sqlite.replace_file import change_key, copy_under_key
 from recollect.store.store_key import StoreKey, parse_key, unwrap_key, wrap_key
 from store_bytes import files_with_word
 from support import FakeClock, file_store
@@ -213,6 +214,22 @@ def test_the_keyring_of_the_system_is_asked_after_the_key_file(
         LocalRecollect(with_keyring)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="removes the folder of an open file")
+def test_no_error_of_a_conversion_names_the_key(encrypted: Settings, tmp_path: Path) -> None:
+    key, target = StoreKey.generate(), tmp_path / "gone" / "copy.db"
+    [old] = KeyPlaces(key_file=encrypted.key_file_path, uses_keyring=False).candidates(
+        encrypted.db_path
+    )
+
+    with pytest.raises(StoreUnavailable) as raised:
+        copy_under_key(encrypted.db_path, old, target, key)
+
+    shown = "".join(traceback.format_exception(raised.value))
+    assert str(target) in shown
+    assert "hexkey" not in shown
+    assert key.raw.hex() not in shown
+
+
 def test_after_rekey_the_old_key_does_not_open_the_store(encrypted: Settings) -> None:
     old = find_key(encrypted.db_path, KeyPlaces(key_file=encrypted.key_file_path))
     assert old is not None
@@ -292,6 +309,26 @@ def test_an_encrypted_export_is_read_with_the_key_only(encrypted: Settings, tmp_
     without = replace(other, key_file=str(tmp_path / "none.key"))
     with LocalRecollect(without) as rec, pytest.raises(StoreKeyMissing):
         rec.import_(tmp_path / "all.jsonl.gz", trust=True)
+
+
+def test_an_encrypted_exchange_is_read_with_the_key_only(
+    encrypted: Settings, tmp_path: Path
+) -> None:
+    path, packed = tmp_path / "exchange.json", tmp_path / "exchange.json.gz"
+    with LocalRecollect(encrypted) as rec:
+        for file in (path, packed):
+            rec.engine.export_exchange(file)
+    other = replace(encrypted, db=str(tmp_path / "other.db"))
+    stranger = replace(other, key_file=str(tmp_path / "none.key"))
+
+    assert b"zebrafish" not in path.read_bytes()
+    with LocalRecollect(stranger) as rec, pytest.raises(StoreKeyMissing, match="three places"):
+        rec.engine.import_exchange(path)
+    with LocalRecollect(other) as rec:
+        for file, reason in ((path, None), (packed, "already imported")):
+            [entry] = rec.engine.import_exchange(file, trust=True).entries
+            assert (entry.status.value, entry.reason) == ("accepted", reason)
+        assert rec.search("zebrafish")
 
 
 def test_an_altered_encrypted_export_is_refused(encrypted: Settings, tmp_path: Path) -> None:

@@ -51,7 +51,20 @@ def copy_database(db: apsw.Connection, target: Path, key: StoreKey | None) -> No
     """Write the content of *db*, opened for `SQLITE_OPEN_URI`, to *target* under *key*."""
     query = "key=" if key is None else f"cipher={CIPHER}&hexkey={_hex_of_raw_key(key)}"
     name = urllib.parse.quote(str(target))
-    db.execute("VACUUM INTO ?", (f"file:{name}?{query}",))
+    try:
+        db.execute("VACUUM INTO ?", (f"file:{name}?{query}",))
+    except apsw.Error as error:
+        raise _without_key(error, query, target) from None
+
+
+def _without_key(error: apsw.Error, query: str, target: Path) -> apsw.Error:
+    """Return *error*, whose message may name the target with its key, without the key."""
+    if query not in str(error):
+        return error
+    clean = type(error)(f"unable to open database: {target}")
+    for name in ("result", "extendedresult"):
+        setattr(clean, name, getattr(error, name, 0))
+    return clean
 
 
 def find_key(path: Path, keys: KeyPlaces) -> StoreKey | None:
