@@ -13,6 +13,7 @@ import pytest
 
 from exchange_receiver import ExchangeReceiver, statuses
 from recollect import LocalRecollect
+from recollect.errors import ImportRefused
 from recollect.service.exchange_export import export_exchange
 from recollect.wire.memory_exchange import MemoryExchange
 
@@ -280,3 +281,9 @@ def test_the_commands_write_and_read_an_exchange(rec: LocalRecollect, tmp_path: 
     receipt = rec.engine.import_exchange(path)
 
     assert [entry.reason for entry in receipt.entries] == ["already imported"]
+    packed = tmp_path / "exchange.json.gz"
+    rec.engine.export_exchange(packed)
+    assert rec.engine.import_exchange(packed).entries == receipt.entries
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(ImportRefused, match="to its end"):
+        rec.engine.import_exchange(packed)

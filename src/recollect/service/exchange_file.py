@@ -1,16 +1,18 @@
 """Read and write a memory exchange as one JSON file."""
 
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from recollect.errors import ImportRefused
+from recollect.errors import ImportRefused, TooLarge
 from recollect.service.exchange_export import export_exchange
 from recollect.service.exchange_import import Mode, import_exchange
+from recollect.service.export_reader import open_unpacked
 from recollect.service.services import Services
 from recollect.service.transfer import write_file
-from recollect.wire.material_files import read_text_file
+from recollect.wire.material_files import MAX_BYTES, decode_text
 from recollect.wire.memory_exchange import ExchangeReceipt, MemoryExchange
 
 
@@ -27,7 +29,7 @@ def read_exchange(
 ) -> ExchangeReceipt:
     """Read an exchange from a file and import it."""
     try:
-        exchange = MemoryExchange.model_validate_json(read_text_file(path))
+        exchange = MemoryExchange.model_validate_json(_read(services, path))
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(str(part) for part in problem["loc"])
@@ -35,3 +37,16 @@ def read_exchange(
             f"{path} is not a memory exchange: {place}: {problem['msg']}; nothing was imported"
         ) from error
     return import_exchange(services, exchange, trust=trust, principals=principals, mode=mode)
+
+
+def _read(services: Services, path: Path) -> str:
+    """Return the text of a file, decrypted and decompressed if a store wrote it so."""
+    file = services.store.file
+    with open_unpacked(path, None if file is None else file.read_encrypted) as content:
+        try:
+            raw = content.read(MAX_BYTES + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ImportRefused(f"{path} cannot be read to its end: {error}") from error
+    if len(raw) > MAX_BYTES:
+        raise TooLarge(f"{path} is larger than {MAX_BYTES // 1_000_000} MB; nothing was imported")
+    return decode_text(raw, path)

@@ -47,7 +47,7 @@ UNTRUSTED = FileBounds(16_000_000, 1_000_000, 5_000_000, 4_000_000_000, 200)
 def checksum_of(path: Path, decrypt: Decrypt | None = None) -> str:
     """Return the checksum of an export: over all lines before the last one."""
     digest = hashlib.sha256()
-    with _open(path, decrypt) as file:
+    with open_unpacked(path, decrypt) as file:
         tail = b""  # the last line, as far as it is known
         for chunk in _chunks(file, path):
             tail += chunk
@@ -90,7 +90,7 @@ def read_export_rows(
 
 
 @contextmanager
-def _open(path: Path, decrypt: Decrypt | None) -> Iterator[IO[bytes]]:
+def open_unpacked(path: Path, decrypt: Decrypt | None) -> Iterator[IO[bytes]]:
     """Open a file for reading, decrypted and decompressed if it is encrypted or packed."""
     try:
         if path.exists() and not path.is_file():
@@ -119,7 +119,7 @@ def _chunks(file: IO[bytes], path: Path) -> Iterator[bytes]:
 def _lines(path: Path, bounds: FileBounds, decrypt: Decrypt | None) -> Iterator[bytes]:
     size = _SizeCheck(path, bounds)
     number = 0
-    with _open(path, decrypt) as file:
+    with open_unpacked(path, decrypt) as file:
         try:
             while line := file.readline(bounds.line_bytes + 1):
                 number += 1

@@ -35,7 +35,7 @@ def read_text_file(name: str | PathLike[str]) -> str:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:  # a NUL or a lone surrogate in the name
         raise InvalidInput(f"{str(path)!r} is not a path: {error}") from error
-    return check_size(_decode(raw, path))
+    return check_size(decode_text(raw, path))
 
 
 def file_material(name: str | PathLike[str]) -> dict[str, str]:
@@ -66,7 +66,8 @@ def check_size(text: str) -> str:
     return text
 
 
-def _decode(raw: bytes, path: Path) -> str:
+def decode_text(raw: bytes, path: Path) -> str:
+    """Return the text of a file's content; raise `InvalidInput` if it is not one."""
     encoding = "utf-16" if raw.startswith(_UTF16) else "utf-8-sig"
     if encoding == "utf-8-sig" and b"\x00" in raw[:8192]:
         raise InvalidInput(f"{path} is not a text file")
