@@ -27,6 +27,8 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = {connections}
 max_client_conn = 200
+query_wait_timeout = 5
+server_login_retry = 1
 logfile = {folder}/log
 pidfile = {folder}/pid
 """

@@ -3,7 +3,7 @@
 import selectors
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,8 @@ import pytest
 from postgres_server import SCHEMAS, shared_server
 from recollect import LocalRecollect
 from recollect.config import Settings
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreUnavailable
+from recollect.store.postgres import postgres_transactions
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.protocol import Tables
 from store_records import agent
@@ -93,6 +94,59 @@ def test_a_memory_is_stored_in_few_round_trips(tmp_path: Path, proxy: CountingPr
 
         assert proxy.round_trips - before <= MOST_ROUND_TRIPS
     SCHEMAS.release()
+
+
+def test_a_write_that_hangs_with_statements_that_wait_loses_the_lock(
+    tmp_path: Path, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_transactions, "IDLE_TIMEOUT_MS", 200)
+    hanging = PostgresStore(shared_server().address(SCHEMAS.schema_of(tmp_path)), FakeClock())
+    is_writing, is_over = threading.Event(), threading.Event()
+
+    def hang(tables: Tables) -> None:
+        tables.agents.get("a")
+        tables.agents.add(agent("a", "anna"))
+        is_writing.set()
+        is_over.wait(10)
+
+    with ThreadPoolExecutor(1) as thread:
+        hung = thread.submit(hanging.write, hang)
+        is_writing.wait(10)
+        store.write(lambda tables: tables.agents.add(agent("b", "ben")))
+        is_over.set()
+        with pytest.raises(StoreUnavailable):
+            hung.result()
+    hanging.close()
+
+    with store.read() as tables:
+        assert [row.name for row in tables.agents.all()] == ["ben"]
+
+
+def test_a_ticket_that_fails_before_its_first_statement_undoes_no_other_one(
+    store: PostgresStore,
+) -> None:
+    may_begin = threading.Event()
+
+    def refuse(_: Tables) -> None:
+        raise InvalidInput("refused")
+
+    def add(name: str) -> Callable[[Tables], None]:
+        return lambda tables: tables.agents.add(agent(name, name))
+
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(store.write, lambda _: may_begin.wait(10))
+        results = []
+        for number, work in enumerate((add("a"), refuse, add("b")), start=1):
+            results.append(threads.submit(store.write, work))
+            while store.load().queued_writes < number:
+                pass
+        may_begin.set()  # now they are one group, in this order
+        first.result()
+        with pytest.raises(InvalidInput, match="refused"):
+            results[1].result()
+
+    with store.read() as tables:
+        assert [row.name for row in tables.agents.all()] == ["a", "b"]
 
 
 def test_a_late_error_is_that_of_the_write_that_caused_it(store: PostgresStore) -> None:

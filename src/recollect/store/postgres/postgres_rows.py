@@ -85,19 +85,18 @@ class PostgresRows:
         values = ", ".join(f":{column}" for column in row)
         try:
             self._run(f"INSERT INTO {table} ({listed}) VALUES ({values})", row)
-            self._connection.finish_statements()
         except (psycopg.IntegrityError, psycopg.DataError) as error:
             raise RowRefused(str(error).splitlines()[0]) from error
 
     def select(self, sql: str, values: Mapping[str, Any] | None = None) -> Iterator[Row]:
-        self._connection.end_pipeline()  # in which there are no server-side cursors
+        self._connection.run_deferred()
         return stream_rows(self._connection.db, driver_sql(sql)[0], values or {})
 
     def execute(self, sql: str) -> None:
         self._run(sql, {})
 
     def _run(self, sql: str, values: Mapping[str, Any]) -> "psycopg.Cursor[Row]":
-        return self._connection.db.execute(driver_sql(sql)[0], values, binary=True)
+        return self._connection.run(driver_sql(sql)[0], values)
 
     def _names(self, table: str) -> ColumnNames:
         if table not in self._names_by_table:

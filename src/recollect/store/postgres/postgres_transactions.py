@@ -12,7 +12,7 @@ so that a pooler between us and the server may give every transaction another co
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
@@ -140,14 +140,11 @@ class PostgresTransactions:
 
     @property
     def in_transaction(self) -> bool:
-        # Asked after an error; whether a transaction is open is not known inside a pipeline.
-        with suppress(psycopg.Error):  # the statements after the one that failed
-            self._connection.end_pipeline()
         return is_open(self._db)
 
     def begin(self) -> None:
         self._begin()
-        self._connection.start_pipeline()
+        self._connection.start_deferring()
 
     def _begin(self) -> None:
         try:
@@ -162,16 +159,13 @@ class PostgresTransactions:
         self._db.execute(self._begin_sql, prepare=False)
 
     def finish_statements(self) -> None:
-        self._connection.finish_statements()
+        self._connection.run_deferred()
 
     def commit(self) -> None:
         try:
-            # It is sent after what was not waited for. If one of those fails it is not carried out;
-            # if one failed before, it rolls back and says so.
-            cursor = self._db.execute("COMMIT", prepare=False)
-            self._connection.end_pipeline()
-        except psycopg.errors.PipelineAborted as error:
-            raise self._failed_before() from error
+            # With the statements that wait: if one of them fails it is not carried out. If one
+            # failed before, it rolls back and says so.
+            cursor = self._connection.run("COMMIT")
         except psycopg.OperationalError as error:
             if not _is_lost(self._db, error):
                 raise  # the server answered with an error: nothing is stored
@@ -181,25 +175,24 @@ class PostgresTransactions:
                 "same idempotency key"
             ) from error
         if cursor.statusmessage != "COMMIT":
-            raise self._failed_before()
-
-    def _failed_before(self) -> StoreUnavailable:
-        return StoreUnavailable(
-            f"{self.location}: a statement of this write failed; nothing was changed"
-        )
+            raise StoreUnavailable(
+                f"{self.location}: a statement of this write failed; nothing was changed"
+            )
 
     def rollback(self) -> None:
+        self._connection.start_deferring()  # what waits is dropped
         self._db.execute("ROLLBACK", prepare=False)
 
     def savepoint(self) -> None:
-        self._connection.start_pipeline()  # which the error of another ticket has ended
-        self._db.execute("SAVEPOINT ticket", prepare=False)
+        # Not later: to roll back to a savepoint that was not set would undo another ticket.
+        self._connection.run("SAVEPOINT ticket")
 
     def rollback_to_savepoint(self) -> None:
+        self._connection.start_deferring()  # what waits is dropped
         self._db.execute("ROLLBACK TO ticket", prepare=False)
 
     def release_savepoint(self) -> None:
-        self._db.execute("RELEASE ticket", prepare=False)
+        self._connection.defer("RELEASE ticket")
 
     def must_retry(self, error: BaseException) -> bool:
         return isinstance(error, RETRIED) or isinstance(error.__cause__, RETRIED)

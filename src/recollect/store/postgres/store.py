@@ -76,7 +76,7 @@ NO_TIMEOUT = 0  # for reads of whole tables
 # Without statistics of tables that were just filled, queries take four times as long. The server
 # collects them by itself, but only after a minute.
 _ANALYZE = "ANALYZE memories, evidence, messages, items, shelves, terms, postings, embeddings"
-_SET_USER = f"SELECT set_config('{USER_SETTING}', %s, true)"
+_SET_USER = f"SELECT set_config('{USER_SETTING}', %(user)s, true)"
 # Whether the role of the connection is bound by policies, if there are tables and policies.
 _IS_PROTECTED = """SELECT row_security_active(c.oid) FROM pg_class c
                     WHERE c.relnamespace = to_regnamespace(%s) AND c.relname = 'memories'"""
@@ -196,7 +196,7 @@ class PostgresStore:
             tables = self._transactions.tables
             self._sets_users = self._sets_users or user != self._default_user
             if self._sets_users:  # another write of the same transaction may be for another user
-                tables.connection.db.execute(_SET_USER, (user,))
+                tables.connection.run(_SET_USER, {"user": user})
             _add_retrievals(tables, retrievals)
             for first_work in first:
                 first_work(tables)
