@@ -11,7 +11,7 @@ import pytest
 
 from killed_process import run_until_killed
 from recollect import LocalRecollect
-from recollect.app.restore_backup import replace_by_backup
+from recollect.app.restore_backup import replace_by_backup, restore_backup
 from recollect.app.store_encryption import decrypt_store, encrypt_store, rekey_store
 from recollect.config import Settings
 from recollect.store.sqlite.encryption import is_encrypted
@@ -81,3 +81,53 @@ def test_the_store_is_whole_whenever_its_conversion_is_killed(
         assert outcomes == {True}
     else:
         assert outcomes == ({False} if command is restore_in_place else {False, True})
+
+
+def back_up(settings: Settings) -> object:
+    with LocalRecollect(settings) as rec:
+        return rec.maintenance.backup(settings.db_path.parent / "backups")
+
+
+def restore_beside(settings: Settings) -> object:
+    [copy] = settings.db_path.parent.glob("backups/*.db")
+    return restore_backup(settings, copy, settings.db_path.with_name("new.db"))
+
+
+@pytest.mark.parametrize("command", [back_up, restore_beside])
+def test_a_killed_backup_or_restore_leaves_a_whole_copy_or_none(
+    tmp_path: Path, command: Callable[[Settings], object], kills: int
+) -> None:
+    pristine = tmp_path / "pristine"
+    pristine.mkdir()
+    settings = settings_in(pristine)
+    with LocalRecollect(settings) as rec:
+        rec.ingest(STATEMENT, scope="global")
+    encrypt_store(settings)
+    if command is restore_beside:
+        back_up(settings)
+
+    def attempt(kill_at: int) -> tuple[int, Path]:
+        folder = tmp_path / f"attempt-{kill_at}"
+        shutil.copytree(pristine, folder)
+        return run_until_killed(lambda: command(settings_in(folder)), kill_at), folder
+
+    total, _ = attempt(0)
+    assert total > kills
+    for kill_at in random.Random(7).sample(range(1, total), kills):
+        _, folder = attempt(kill_at)
+        after = settings_in(folder)
+        new = folder / "new.db"
+        if command is restore_beside:
+            if not new.exists():
+                restore_beside(after)
+            with LocalRecollect(replace(after, db=str(new))) as copy:
+                assert copy.maintenance.verify().ok, kill_at
+                assert copy.search("zebrafish tank")
+        with LocalRecollect(after) as rec:
+            backups = folder / "backups"
+            for backup in rec.maintenance.backups(backups):
+                restore_backup(after, Path(backup.path), folder / "restored.db")
+            rec.maintenance.backup(backups, keep="1d")
+            assert len(rec.maintenance.backups(backups)) == 1, kill_at
+        assert not list(folder.rglob("*.partial-*")), kill_at
+        shutil.rmtree(folder)

@@ -32,11 +32,16 @@ def partial_file(path: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def remove_leftovers(path: Path) -> None:
-    """Delete the partial copies of the store *path* whose processes were killed."""
+def remove_leftovers(path: Path, prefix: str = "") -> None:
+    """
+    Delete the partial copies of *path*, or of files beside it whose names begin with *prefix*.
+
+    Only those whose processes were killed.
+    """
+    prefix = prefix or f"{path.name}."
     with suppress(OSError):  # a folder that cannot be listed or written holds nothing of ours
         for name in os.listdir(path.parent):
-            if name.startswith(f"{path.name}.") and _MARK in name:
+            if name.startswith(prefix) and _MARK in name:
                 _remove_unlocked(path.with_name(name))
 
 

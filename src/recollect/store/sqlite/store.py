@@ -165,6 +165,8 @@ class SqliteStore:
 
     def write_copy(self, path: Path) -> Mapping[str, int]:
         self.flush_log(timeout_s=FLUSH_S)
+        # One that was killed has another time at the end of its name.
+        remove_leftovers(path, prefix=f"{path.name.rpartition('-')[0]}-")
         with translate_errors(self._path), partial_file(path) as partial:
             with self.read() as tables:
                 tables.connection.db.execute("ROLLBACK")  # VACUUM reads in a transaction of its own
