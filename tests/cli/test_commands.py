@@ -227,9 +227,10 @@ def test_a_project_is_a_path_if_the_folder_exists_and_a_moved_one_is_offered(
     former, present = tmp_path / "work" / "site", tmp_path / "work" / "website"
     monkeypatch.chdir(present)
     from_inside = run("search", "build", "--project", ".")
+    context = run("context", "build", "--project", ".")
     listed = run("project", "list").output
     command = ["project", "link", str(former), str(present)]
-    for result in (renamed, from_inside):
+    for result in (renamed, from_inside, context):
         assert f"recollect {' '.join(command)}" in " ".join(result.output.split())
     assert "no such folder here" in listed
     assert "recollect project link OLD NEW" in listed

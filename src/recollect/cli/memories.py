@@ -24,6 +24,7 @@ from recollect.cli.output import (
     text_argument,
     wants_json,
 )
+from recollect.cli.place_hint import place_hint
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import MemoryExplanation, Retrieval
@@ -72,7 +73,9 @@ def context(rec: LocalRecollect, *, task: str, budget: int, **fields: Any) -> Ou
     That is the agent's blocks, relevant memories and earlier messages, each with its source.
     """
     bundle = rec.context_for(task, budget_tokens=budget, **fields)
-    return Output(bundle, bundle_lines(bundle))
+    project = fields.get("project")
+    hint = place_hint(rec, project) if project and not bundle.text else ""
+    return Output(bundle, bundle_lines(bundle, hint=hint))
 
 
 @click.command()

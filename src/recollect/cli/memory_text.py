@@ -49,10 +49,12 @@ def redaction_lines(memory: Memory) -> Iterator[str]:
         yield f"[yellow]Not stored, because it looks secret: {kinds}.[/yellow]"
 
 
-def bundle_lines(bundle: Bundle) -> Iterator[str]:
+def bundle_lines(bundle: Bundle, *, hint: str = "") -> Iterator[str]:
     """Yield the text of a bundle, and its size."""
     if not bundle.text:
         yield "Nothing is stored for this task yet; `recollect add` stores a memory."
+        if hint:
+            yield safe(hint)
         return
     yield safe(bundle.text)
     dropped = f", {len(bundle.dropped)} left out" if bundle.dropped else ""

@@ -1,7 +1,6 @@
 """The command `search`: memories, unless conversations, blocks or files are named."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,9 +16,8 @@ from recollect.cli.options import (
     with_searched_store,
 )
 from recollect.cli.output import Output, safe, shorten
-from recollect.domain.project import Project, moved_folder_hint, unknown_name_hint
+from recollect.cli.place_hint import place_hint
 from recollect.domain.retrieval import Hit
-from recollect.service.place_lookup import project_identity
 from recollect.wire.requests.conversations import SearchMessagesRequest
 from recollect.wire.requests.recollect import SearchRequest
 
@@ -49,22 +47,14 @@ def memories(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
     return Output(hits, _memory_lines(rec, query, filters, hits))
 
 
-def _place_hint(reference: str, projects: list[Project]) -> str:
-    """Return what to do if a project is not known by this name or at this place, or ''."""
-    identity = project_identity(reference)
-    if Path(identity).is_absolute():
-        return moved_folder_hint(identity, projects, lambda path: Path(path).exists())
-    return unknown_name_hint(reference, projects)
-
-
 def _memory_lines(
     rec: LocalRecollect, query: str, filters: dict[str, Any], hits: list[Hit]
 ) -> Iterator[str]:
     hint = "Add --project NAME for the memories of a project, or --everywhere."
     yield from hit_lines(hits, hint="" if {"project", "everywhere"} & {*filters} else hint)
     project = filters.get("project")
-    if not hits and project and (place_hint := _place_hint(project, rec.projects.list())):
-        yield safe(place_hint)
+    if not hits and project and (hint_text := place_hint(rec, project)):
+        yield safe(hint_text)
     if not hits and query.strip():
         options = {name: value for name, value in filters.items() if name not in _PAGING}
         nearest = rec.why_nothing(query, **options)
