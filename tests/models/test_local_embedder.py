@@ -129,7 +129,8 @@ def test_a_megabyte_of_text_is_embedded_by_its_beginning(embedder: LocalEmbedder
     assert float(whole @ part) > 0.9999
 
 
-def test_the_vectors_agree_with_the_full_precision_model(embedder: LocalEmbedder) -> None:
+def test_the_vectors_agree_with_the_full_precision_model() -> None:
+    embedder = LocalEmbedder(replace(default_manifest(), language=""))  # glosses are another text
     stored = json.loads(Path(__file__).with_name("minilm_fp32.json").read_text(encoding="utf-8"))
     texts = [sentence["text"] for sentence in stored["sentences"]]
     exact = np.asarray([sentence["vector"] for sentence in stored["sentences"]], dtype=np.float32)
@@ -250,3 +251,16 @@ def test_another_model_does_not_take_over_what_was_loaded_early(tmp_path: Path) 
 
     assert LocalEmbedder(default_manifest()).embed_query("anything").shape == (384,)
     local_embedder._early_sessions.clear()
+
+
+def test_a_text_in_another_language_is_near_to_its_meaning_in_english(
+    embedder: LocalEmbedder,
+) -> None:
+    question = embedder.embed_query("¿Qué no puedo comer?")
+    allergy, rent = embedder.embed(
+        ["Soy alérgica a los frutos secos.", "El alquiler vence en mayo."]
+    )
+    english = embedder.embed_query("What may I not eat?")
+
+    assert float(question @ allergy) > float(question @ rent)
+    assert float(question @ english) > 0.5

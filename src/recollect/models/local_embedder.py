@@ -23,6 +23,8 @@ from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
 from recollect.models.quantised_table import move_lookup_before_dequantisation
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
+from recollect.text.gloss import english_gloss
+from recollect.text.language_data import ENGLISH
 
 MAX_BATCH = 32
 MAX_THREADS = 8  # batches that run at once
@@ -44,14 +46,18 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector per text."""
-        vectors = self._run([self._manifest.document_prefix + text for text in texts])
+        vectors = self._run([self._manifest.document_prefix + self._gloss(text) for text in texts])
         _release_memory()
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query."""
-        first: Vectors = self._run([self._manifest.query_prefix + text])[0]
+        first: Vectors = self._run([self._manifest.query_prefix + self._gloss(text)])[0]
         return first
+
+    def _gloss(self, text: str) -> str:
+        """Return *text* in a language that the model understands."""
+        return english_gloss(text) if self._manifest.language == ENGLISH else text
 
     def _run(self, texts: list[str]) -> Vectors:
         import numpy as np  # as said above

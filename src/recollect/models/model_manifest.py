@@ -18,6 +18,7 @@ from typing import Any
 
 from recollect.errors import EmbedderUnavailable, InvalidInput
 from recollect.lazy_dataclass import dataclass
+from recollect.text.language_data import ENGLISH
 
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 POOLINGS = ("mean", "cls")
@@ -35,11 +36,14 @@ class Manifest:
     query_prefix: str = ""
     document_prefix: str = ""
     max_tokens: int = 256
+    language: str = ""  # of the texts that the model understands, if it is only one
     sha256: str = ""
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
             raise InvalidInput(f"pooling {self.pooling!r} is not one of {', '.join(POOLINGS)}")
+        if self.language not in ("", ENGLISH):
+            raise InvalidInput(f"language {self.language!r} is not {ENGLISH!r}, or empty for any")
         if self.dimension < 1 or self.max_tokens < 8 or not self.name:
             raise InvalidInput("a manifest needs a name, a dimension, and max_tokens of 8 or more")
 
@@ -48,6 +52,8 @@ class Manifest:
         """One name for everything that makes vectors comparable."""
         prefixes = (self.query_prefix, self.document_prefix)
         shape = [self.pooling, *prefixes, self.max_tokens, self.sha256]
+        if self.language:
+            shape.append(self.language)
         digest = hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:8]
         return f"{self.name}/{self.dimension}/{digest}"
 
@@ -66,6 +72,7 @@ def default_manifest() -> Manifest:
         dimension=384,
         model=str(folder / "model.onnx"),
         tokenizer=str(Path(__file__).with_name("minilm") / "vocab.txt"),
+        language=ENGLISH,
         sha256=MINILM_SHA256,
     )
 

@@ -24,6 +24,7 @@ from functools import cached_property
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import SearchCandidate, SearchResult, SimilarityStats, VectorMatch
+from recollect.text.gloss import is_glossed
 from recollect.text.query_names import names_in_query
 from recollect.text.search_words import is_content_word
 
@@ -86,7 +87,10 @@ class Threshold:
             slack = round(usual - constants.SLACK, 6)
             return replace(strict, minimum=slack, is_doubtful=False)
         if weak_matches:
-            weak = round(max(minimum - constants.WEAK_DISCOUNT, constants.MIN_WEAK_SCORE), 6)
+            discount = (
+                constants.GLOSSED_WEAK_DISCOUNT if is_glossed(query) else constants.WEAK_DISCOUNT
+            )
+            weak = round(max(minimum - discount, constants.MIN_WEAK_SCORE), 6)
             loose = replace(strict, minimum=weak, is_weak=True)
             if any(loose.admits(candidate) for candidate in pool.candidates):
                 slack = round(weak - constants.WEAK_SLACK, 6)

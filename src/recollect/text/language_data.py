@@ -23,6 +23,7 @@ SPACED = ("de", "fr", "es", "pt", "it", "nl")  # with spaces between words; told
 MAX_CHARS = 600  # read to recognise the language
 MIN_STOP_WORDS = 2  # of another language than English
 ENGLISH_SHARE = 0.25  # of English stop words: nothing else is looked at
+SURELY_ENGLISH_SHARE = 0.4  # the same, where a short text is looked at more closely
 SCRIPT_SHARE = 0.3  # of the letters, to be a text in that script
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -106,3 +107,22 @@ def _language_of(sample: str) -> str:
         if count > most:
             best, most = code, count
     return best
+
+
+def likely_languages(text: str) -> list[str]:
+    """
+    Return the languages that a short text may be in, whose words decide; English alone if it is.
+
+    One stop word that English does not have is enough here, and languages with nearly as many count
+    too: "Prefiro respostas curtas" has no word that only Portuguese has.
+    """
+    code = _language_of(text[:MAX_CHARS])
+    if code not in (ENGLISH, *SPACED):
+        return [code]
+    words = frozenset(_WORD.findall(text[:MAX_CHARS].lower()))
+    in_english = len(words & load_language(ENGLISH).stop_words)
+    if not words or in_english >= SURELY_ENGLISH_SHARE * len(words):
+        return [ENGLISH]
+    counts = {code: len(words & load_language(code).stop_words) for code in SPACED}
+    least = max(in_english + 1, max(counts.values()) - 1)
+    return [code for code, count in counts.items() if count >= least] or [ENGLISH]
