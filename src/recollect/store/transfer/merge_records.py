@@ -54,8 +54,8 @@ def import_records(
         for record in batch:
             _import_record(merger, importer, record, budget)
         for kind, ids in importer.take_new_items().items():
-            for item in items.with_ids(kind, ids):
-                word_index.add(kind, item.owner, item.id, item.text)
+            added = items.with_ids(kind, ids)
+            word_index.add_many(kind, [(item.owner, item.id, item.text) for item in added])
         if budget.is_exhausted:
             return False
     return True
