@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import InvalidInput, LocalRecollect, StoreError
+from recollect import InvalidInput, LocalRecollect, StoreError, StoreUnavailable
 from recollect.store.sqlite.sync.sync_folder import MANIFEST
 from synced_devices import SyncedDevice, make_device, settings_of, settle
 
@@ -213,6 +213,19 @@ def test_a_folder_that_is_not_there_is_reported(pair: Pair, tmp_path: Path) -> N
     with pytest.raises(InvalidInput, match="not available"):
         a.sync()
     assert a.rec.sync.status().problems
+
+
+def test_a_store_whose_folder_cannot_be_written_does_not_stop_the_server(
+    pair: Pair, tmp_path: Path
+) -> None:
+    a, _ = pair
+    lock = tmp_path / "a" / "memory.db.sync-lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()  # nothing can be written there
+
+    with pytest.raises(StoreUnavailable, match="cannot write"):
+        a.rec.sync.run()
+    assert a.rec.sync.run_if_due() is None
 
 
 def test_the_server_syncs_when_it_is_due(pair: Pair) -> None:

@@ -10,7 +10,7 @@ time.
 import logging
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -306,7 +306,14 @@ class StoreSync:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         path = self._store.path.with_name(f"{self._store.path.name}.sync-lock")
-        with hold_lock(str(path), timeout_s=LOCK_S) as is_held:
+        with ExitStack() as stack:
+            try:
+                is_held = stack.enter_context(hold_lock(str(path), timeout_s=LOCK_S))
+            except OSError as error:
+                raise StoreUnavailable(
+                    f"cannot write {path}: {error.strerror or error}. A store syncs only where its "
+                    "folder can be written"
+                ) from error
             if not is_held:
                 raise StoreBusy(f"another process syncs {self._store.path}; wait until it is done")
             yield
