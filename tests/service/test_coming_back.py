@@ -269,6 +269,32 @@ def test_a_source_that_an_edited_memory_quotes_survives_the_deletion_of_the_orig
     assert here.memories.get(edited.id).status is Status.ACTIVE
 
 
+def test_a_deleted_agent_does_not_come_back_nor_what_belonged_to_it(machines: Machines) -> None:
+    here = machines.here
+    here.agents.create("coder")
+    here.blocks.set("coder", "persona", "I like zebrafish.\n")
+    talk = here.conversations.start(agent="coder")
+    here.blocks.create("scratch", "zebrafish here", conversation=talk.id)
+    here.conversations.append(talk.id, "user", "The zebrafish is hungry.")
+    here.conversations.pin(talk.id, "zebrafish")
+    here.ingest("The zebrafish is fed at noon.", agent="coder", scope="agent")
+    machines.copy_there()
+
+    here.agents.delete("coder")
+    shared = [block.id for block in here.blocks.list()]
+    machines.come_back()
+    machines.copy_there()
+
+    for rec in (here, machines.there):
+        assert rec.agents.list() == []
+        assert [block.id for block in rec.blocks.list()] == shared
+        rows = rows_of(rec, machines.folder / "rows.jsonl")
+        assert not {"agents", "conversations", "pins"} & {row["table"] for row in rows}
+        assert {row["block_id"] for row in rows if row["table"] == "block_history"} == {*shared}
+        assert not any("zebrafish" in str(row) for row in rows)
+        assert rec.maintenance.verify().ok
+
+
 def test_a_deleted_message_and_a_deleted_document_do_not_come_back(machines: Machines) -> None:
     here, there = machines.here, machines.there
     conversation = here.conversations.start()

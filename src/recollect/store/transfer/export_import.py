@@ -269,6 +269,8 @@ class RowImporter:
             if column.endswith("_id") and value in self._deleted_ids:
                 if column in self._required[table] or (table, column) in _OWNED_BY:
                     self.unchanged += 1
+                    if "id" in row:
+                        self.leave_out(row["id"])  # and what belongs to this row in turn
                     return True
                 row[column] = None
         return False
