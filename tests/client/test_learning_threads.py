@@ -4,6 +4,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import httpx2
@@ -20,7 +21,13 @@ pytestmark = pytest.mark.vendor
 
 
 class TracedMethod:
-    """A method as tracing packages replace it: a descriptor that must be bound to its object."""
+    """
+    A method as tracing packages replace it: a descriptor that must be bound to its object.
+
+    Like those of wrapt, it says that it is what it replaces.
+    """
+
+    __class__ = FunctionType  # type: ignore[assignment]
 
     def __init__(self, method: Any, owner: Any = None) -> None:
         self.method, self.owner = method, owner

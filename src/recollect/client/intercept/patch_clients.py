@@ -151,7 +151,7 @@ def _as_function(method: Method) -> Method:
     Packages that trace programs (OpenTelemetry, New Relic) may have put a descriptor in its place,
     which knows the object only if it is bound to it.
     """
-    if isinstance(method, FunctionType):
+    if type(method) is FunctionType:  # for isinstance, the descriptors of wrapt are functions too
         return method
 
     @functools.wraps(method)
