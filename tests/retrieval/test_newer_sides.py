@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+import recollect
 from recollect import LocalRecollect
 from recollect.domain.scope import Owner, Scope
 from recollect.retrieval.pipeline import RankedCandidate
@@ -111,3 +112,28 @@ def test_a_newer_statement_about_something_else_does_not_stand_first(
 
     assert words_only.search("when is Ana's flight?")[0].memory.id == ana.id
     assert words_only.search("Room 12")[0].memory.id == room.id
+
+
+@pytest.mark.parametrize(
+    ("query", "older", "newer"),
+    [
+        (
+            "What position does Tony Parker play?",
+            "Tony Parker plays the position of shooting guard.",
+            "Nate Robinson plays the position of point guard.",
+        ),
+        (
+            "Which sport is FC Slutsk associated with?",
+            "FC Slutsk is associated with the sport of association football.",
+            "Al-Ahli Saudi FC is associated with the sport of baseball.",
+        ),
+    ],
+)
+def test_a_newer_fact_about_another_name_does_not_stand_first(
+    query: str, older: str, newer: str
+) -> None:
+    with recollect.open(":memory:") as rec:  # by words alone the two facts are not alike enough
+        asked = rec.ingest(older, observed_at="2026-05-01")
+        rec.ingest(newer, observed_at="2026-05-02")
+
+        assert rec.search(query)[0].memory.id == asked.id

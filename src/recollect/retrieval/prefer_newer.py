@@ -5,8 +5,9 @@ Put the newer of conflicting facts first.
 likely true. Two memories among the best conflict if a link says so, if both are short statements
 that share words with the query and say different things about the same names, or if they have
 words in common and the newer one has another value of the same kind ("swimming is on Mondays") or
-announces a change ("Polars for features is gone"). Conflicting memories keep the places they have,
-and the scores of these places, but are sorted newest first within them.
+announces a change ("Polars for features is gone"). Without a link, the newer one must have what the
+older one has of the query: the names, or for a value or a change every word. Conflicting memories
+keep the places they have, and the scores of these places, but are sorted newest first within them.
 
 What a link says is newer than one of the best is shown with it, although its own words match less:
 "it's called Bora now" shares nothing with "what is the working title?". A query about the past is
@@ -14,7 +15,7 @@ left as it is. Nothing is dropped: the older fact stays in the list.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -23,6 +24,7 @@ from recollect.retrieval.pipeline import RankedCandidate
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector, SearchCandidate
 from recollect.text.change_cues import announces_change
+from recollect.text.query_names import names_in_query
 from recollect.text.statement_parser import content_words
 from recollect.text.statement_similarity import are_competing, statement_similarity
 from recollect.text.value_kinds import values_by_kind
@@ -96,7 +98,10 @@ def prefer_newer(
     best = ranked[: constants.CONFLICT_TOP]
     if len(best) < 2 or asks_for_earlier(query):
         return ranked
-    conflicts = _linked_conflicts(best, links) | _likely_conflicts(tables, best, vector, contents)
+    names = names_in_query(query)
+    conflicts = _linked_conflicts(best, links) | _likely_conflicts(
+        tables, best, vector, contents, names
+    )
     reordered = list(ranked)
     grouped: set[int] = set()
     for index in range(len(best)):
@@ -133,6 +138,7 @@ def _likely_conflicts(
     best: list[RankedCandidate],
     vector: QueryVector | None,
     contents: Mapping[str, str],
+    names: Collection[str],
 ) -> IndexPairs:
     texts = [contents.get(memory.id, "") for memory in best]
     statements = [index for index, text in enumerate(texts) if _is_statement(text)]
@@ -151,10 +157,11 @@ def _likely_conflicts(
         if (
             gap <= constants.CONFLICT_MAX_SCORE_GAP
             and _share_query_words(best[a], best[b])
+            and _newer_has_words(best[a], best[b], names)
             and _do_conflict(texts[a], texts[b], similarity)
         ) or (
             gap <= constants.CHANGE_MAX_SCORE_GAP
-            and _matches_as_many_words(best[a], best[b])
+            and _newer_has_words(best[a], best[b])
             and _is_change(*_older_first((best[a], texts[a]), (best[b], texts[b])))
         ):
             pairs.add(frozenset({a, b}))
@@ -169,10 +176,17 @@ def _share_query_words(a: RankedCandidate, b: RankedCandidate) -> bool:
     return not set(a.words).isdisjoint(b.words)
 
 
-def _matches_as_many_words(a: RankedCandidate, b: RankedCandidate) -> bool:
-    """Return whether the newer one has every word of the query that the older one has."""
+def _newer_has_words(
+    a: RankedCandidate, b: RankedCandidate, among: Collection[str] | None = None
+) -> bool:
+    """
+    Return whether the newer one has every word of the query that the older one has.
+
+    With *among*, only these words count. "Room 16 is blue" says nothing of room 12.
+    """
     older, newer = sorted((a, b), key=_recency_key)
-    return set(older.words) <= set(newer.words)  # "Room 16 is blue" says nothing of room 12
+    missing = set(older.words) - set(newer.words)
+    return not missing if among is None else missing.isdisjoint(among)
 
 
 def _older_first(*statements: tuple[RankedCandidate, str]) -> list[str]:
