@@ -93,3 +93,27 @@ def test_two_agents_that_get_one_name_stay_two(pair: Pair, names: tuple[str, str
             "writer",
             f"writer {second.id[-6:]}",
         }
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_repos_of_one_name_with_different_remotes_stay_two(pair: Pair, first: int) -> None:
+    former, later = pair[first], pair[1 - first]
+    former.rec.ingest("It is used in both.", project="work")
+    settle(*pair)
+    former.rec.ingest("Acme deploys on Fridays.", project="work", repo=REMOTE)
+    later.rec.ingest("Other deploys on Mondays.", project="work", repo="github.com/other/site")
+
+    settle(*pair)
+
+    assert_settled(pair)
+    for device in pair:
+        assert device.rec.maintenance.status().counts["repos"] == 2
+        fridays, mondays = (
+            {
+                memory.repo_id
+                for memory in device.rec.memories.list(everywhere=True)
+                if day in memory.content
+            }
+            for day in ("Fridays", "Mondays")
+        )
+        assert fridays.isdisjoint(mondays)

@@ -287,5 +287,5 @@ def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:
     return (
         f"No project was given the name {name!r}; a repository or a folder is called that. Use its "
         "URL or path (see: recollect project list), or make the name mean it: "
-        f"recollect project link {name} URL"
+        f"recollect project link {shlex.quote(name)} URL"
     )

@@ -44,8 +44,9 @@ SLACK = 0.25  # subtracted for all candidates once one has passed
 # If nothing passes, a search returns weak matches, marked as such: what passes with this discount.
 # context/bundle_selection.py says which of them are put into a prompt (log, 2026-11-18).
 WEAK_DISCOUNT = 0.15
-# The gloss of a query in another language is inexact, so a weak match says less. Six languages of
-# the daily-life benchmark (log, 2026-11-19).
+# The gloss of a query in another language is inexact, so a weak match says less; the same for a
+# model that needs no gloss, which was not measured. Six languages of the daily-life benchmark (log,
+# 2026-11-19).
 GLOSSED_WEAK_DISCOUNT = 0.06
 MIN_WEAK_SCORE = 0.17  # of a weak match, however small the store: in no store more was refused
 MAX_WEAK_MATCHES = 5  # of a search that has nothing better

@@ -1,5 +1,5 @@
 """
-The relevance threshold: if no candidate passes it, a search returns nothing.
+The relevance threshold: what a candidate needs to be returned.
 
 The score of a candidate is its similarity, minus a share of the mean similarity of the store (in a
 store about one topic every item is somewhat similar), plus a bonus for the words it shares with the
@@ -14,6 +14,7 @@ languages, similarity says little. Then a candidate also needs a content word of
 similarity that stands out from what the best of so many records has by chance.
 
 If nothing passes, a search for memories returns weak matches: those that pass a lower threshold.
+Other searches return nothing then.
 """
 
 import math

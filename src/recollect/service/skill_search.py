@@ -13,6 +13,7 @@ from recollect.service.services import Services
 from recollect.service.skills import find_skills
 from recollect.store.search_index import IndexedRecord, SearchCandidate, VectorMatch, WordMatch
 from recollect.text.search_words import STOP_WORDS, searchable_text
+from recollect.text.statement_parser import stem
 from recollect.wire.requests.skills import SearchSkillsRequest
 
 SHOWN_CHARS = 1_000  # of a skill: its description and how it begins
@@ -87,11 +88,4 @@ def _embedded_text(skill: Skill) -> str:
 
 def _words(text: str) -> set[str]:
     plain = "".join(ch if ch.isalnum() else " " for ch in searchable_text(text).lower())
-    return {_stem(word) for word in plain.split() if word not in STOP_WORDS}
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "es", "ed", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 3:
-            return word.removesuffix(ending)
-    return word
+    return {stem(word) for word in plain.split() if word not in STOP_WORDS}

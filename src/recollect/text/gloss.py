@@ -18,14 +18,16 @@ from recollect.text.language_data import (
     likely_languages,
     load_language,
 )
+from recollect.text.lazy_pattern import LazyPattern
 
 MIN_KNOWN_SHARE = 0.3  # of the words of a text; with fewer, its own words say more
-MIN_KNOWN_SHARE_OF_SHORT = 0.5  # if one stop word and a letter speak for another language
+MIN_KNOWN_SHARE_IF_NOT_ASCII = 0.5  # if one stop word and a character speak for another language
 MIN_KNOWN_SHARE_IF_DOUBTFUL = 0.75  # if one stop word alone does
 CACHED_TEXTS = 256  # a query is glossed to be embedded and to be judged
 
 _AUXILIARIES = frozenset({"be", "become", "exist"})  # say nothing of what a text is about
-_UNSPACED = frozenset({"zh", "ja"})
+_CODES_WITHOUT_SPACES = frozenset({"zh", "ja"})
+_HIRAGANA = LazyPattern("[\u3040-\u309f]")  # writes the grammar
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*")
 _ELIDED = re.compile(r"^(?:[cdjlmnst]|qu|all|dall|dell|nell|sull|un)'(?=\w)")
 _LATIN_OR_NUMBER = re.compile(r"[A-Za-z0-9][\w.+#/-]*", re.ASCII)
@@ -51,7 +53,7 @@ def _least_known_share(text: str) -> float:
     if detect_language(text).code != ENGLISH:
         return MIN_KNOWN_SHARE
     # "slow car" has a stop word of French, and none of English.
-    return MIN_KNOWN_SHARE_IF_DOUBTFUL if text.isascii() else MIN_KNOWN_SHARE_OF_SHORT
+    return MIN_KNOWN_SHARE_IF_DOUBTFUL if text.isascii() else MIN_KNOWN_SHARE_IF_NOT_ASCII
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,12 @@ class _Gloss:
 
 def _gloss_in(code: str, text: str) -> _Gloss:
     language, glossary = load_language(code), load_glossary(code)
-    if code in _UNSPACED:
-        glosses = list(_gloss_characters(text, glossary))
+    if code in _CODES_WITHOUT_SPACES:
+        glosses = list(_gloss_characters(text, language, glossary))
     else:
         glosses = list(_gloss_words(text, language, glossary))
     known_count = sum(is_known for _, is_known in glosses)
-    english = " ".join(gloss for gloss, _ in glosses if gloss not in _AUXILIARIES)
+    english = " ".join(gloss for gloss, _ in glosses if gloss and gloss not in _AUXILIARIES)
     return _Gloss(english, known_count / len(glosses) if english else 0.0)
 
 
@@ -106,8 +108,10 @@ def _longest_form(words: list[str], position: int, glossary: Glossary) -> tuple[
     return glossary.meaning_of(word) or glossary.meaning_of(_ELIDED.sub("", word)), 1
 
 
-def _gloss_characters(text: str, glossary: Glossary) -> Iterator[tuple[str, bool]]:
-    """Yield what is known of a text without spaces, and its Latin words and numbers."""
+def _gloss_characters(
+    text: str, language: Language, glossary: Glossary
+) -> Iterator[tuple[str, bool]]:
+    """Yield what is known of a text without spaces, Latin words, and '' for what is unknown."""
     position = 0
     while position < len(text):
         if latin := _LATIN_OR_NUMBER.match(text, position):
@@ -119,6 +123,11 @@ def _gloss_characters(text: str, glossary: Glossary) -> Iterator[tuple[str, bool
             if form := glossary.words.get(text[position : position + size]):
                 meaning, length = form, size
                 break
+        character = text[position]
         if meaning:
             yield meaning, True
+        elif character.isalpha() and not (
+            character in language.stop_words or _HIRAGANA.search(character)
+        ):
+            yield "", False
         position += length

@@ -2,8 +2,9 @@
 The English meanings of the words of other languages, for glosses (gloss.py).
 
 `glossaries/*.txt` has a file for each language, with a line for each English word: the word, a tab,
-and the forms that mean it. A form that ends in `*` stands for every word that begins with it, and
-`_` joins the words of one form. A file is read when the first text in its language comes.
+and the forms that mean it. A form that ends in `*` stands for every word that begins with it, in
+Korean every form does, and `_` joins the words of one form. A file is read when the first text in
+its language comes.
 """
 
 from collections.abc import Sequence

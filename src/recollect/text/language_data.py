@@ -111,10 +111,11 @@ def _language_of(sample: str) -> str:
 
 def likely_languages(text: str) -> list[str]:
     """
-    Return the languages that a short text may be in, whose words decide; English alone if it is.
+    Return the languages that *text* may be in; the caller decides between them by other words.
 
-    One stop word that English does not have is enough here, and languages with nearly as many count
-    too: "Prefiro respostas curtas" has no word that only Portuguese has.
+    It is English alone if nothing says otherwise. One more stop word than English has is enough
+    here, and languages with nearly as many count too: "Prefiro respostas curtas" has no stop word
+    that only Portuguese has.
     """
     code = _language_of(text[:MAX_CHARS])
     if code not in (ENGLISH, *SPACED):

@@ -1,5 +1,5 @@
 """
-Words that are spelled almost like another one, or begin with it: "Kubernets", "Kuber".
+Words that are spelled almost like another one, or are the beginning of it: "kubernets", "kubern".
 
 A query word that occurs nowhere is compared with the words that do. Only longer words are: among
 short ones nearly every word has a neighbour that means something else.

@@ -215,7 +215,7 @@ class WordIndex(Repository):
         ]
 
     def _find_near_terms(self, unknown: Sequence[str], partition_ids: Sequence[int]) -> TermRows:
-        """Return, by unknown term, the rows of the terms that it may be a misspelling of."""
+        """Return, by unknown term, the rows of those it may be misspelled or the beginning of."""
         compared = [term for term in unknown if can_be_misspelled(term)][:MAX_NEAR_WORDS]
         if not compared:
             return {}
