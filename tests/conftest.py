@@ -55,9 +55,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import files without a test of the chosen tier, or without their framework."""
+    """Do not import files without a test of the chosen tier, their framework or their data."""
     if lacks_framework(collection_path):
         return True
+    is_public = collection_path.name == "test_public_exchange_fixtures.py"
+    if is_public and not config.getoption("--exchange-fixtures"):
+        return True  # its data are not part of this repository
     if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
         return None
     return True
@@ -174,7 +177,8 @@ def scenes(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def exchange_fixtures(request: pytest.FixtureRequest) -> str:
     """The folder with the public fixtures of the semantic-core draft, '' if there is none."""
-    return str(request.config.getoption("--exchange-fixtures"))
+    folder = str(request.config.getoption("--exchange-fixtures"))
+    return folder or pytest.fail("name the folder of the fixtures: --exchange-fixtures FOLDER")
 
 
 @pytest.fixture

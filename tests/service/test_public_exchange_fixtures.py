@@ -22,8 +22,6 @@ NAMES = [f"{number:02}" for number in range(1, 12)]
 def test_a_public_fixture_is_received_and_passed_on(
     tmp_path: Path, name: str, exchange_fixtures: str
 ) -> None:
-    if not exchange_fixtures:
-        pytest.skip("no --exchange-fixtures")
     [path] = Path(exchange_fixtures).glob(f"{name}*.json")
     fixture = json.loads(path.read_text())
     expected: dict[str, Any] = fixture["expect"]
