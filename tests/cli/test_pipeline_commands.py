@@ -187,7 +187,7 @@ def test_what_is_told_of_a_file_is_kept_with_it(run: Run, tmp_path: Path) -> Non
         (["{folder}"], 1, "is a folder; name a transcript file in it"),
         (["{empty}"], 1, "The transcript is empty"),
         (["{talk}", "--scope", "project"], 1, "scope project needs the project"),
-        (["{talk}", "--user", "Zoe"], 1, "nobody named 'Zoe' speaks"),
+        (["{talk}", "--user", "Zoe"], 1, "no message of this conversation has the speaker 'Zoe'"),
         (["{talk}", "--observed-at", "soon"], 1, "observed_at 'soon' is not a date or time"),
         (["{talk}", "--title", "x" * 501], 1, "title has 501 characters"),
         (["{talk}", "--agent", ""], 1, "agent's name is empty"),

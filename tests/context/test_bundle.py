@@ -167,5 +167,5 @@ def test_what_would_say_the_same_again_is_left_out() -> None:
 
     assert [cited.memory_id for cited in bundle.citations] == ["id4", "id1", "id3"]
     assert [(dropped.item_id, dropped.reason.split(":")[0]) for dropped in bundle.dropped] == [
-        ("id2", "twin")
+        ("id2", "duplicate")
     ]

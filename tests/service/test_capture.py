@@ -706,7 +706,7 @@ def test_the_lines_of_whoever_is_named_are_the_users(rec: LocalRecollect, name: 
 
 
 def test_a_user_who_does_not_speak_is_refused(rec: LocalRecollect) -> None:
-    with pytest.raises(InvalidInput, match="nobody named 'Zoe' speaks"):
+    with pytest.raises(InvalidInput, match="no message of this conversation has the speaker 'Zoe'"):
         rec.capture_session(FOUR_LINES, project="site", user="Zoe")
 
     assert stored(rec) == {}
@@ -914,7 +914,7 @@ def test_of_several_conversations_all_are_stored_or_none(
     named = [{"role": "user", "name": "Ana", "content": "I live in Porto."}]
     talks = [{"messages": named}, {"messages": TALK}]
 
-    with pytest.raises(InvalidInput, match="nobody named 'Ana'"):
+    with pytest.raises(InvalidInput, match="no message of this conversation has the speaker 'Ana'"):
         rec.captures.add_file(written(tmp_path, talks), user="Ana", project="site")
 
     assert stored(rec) == {}

@@ -20,7 +20,7 @@ _STOPPED_WELL = (StopReason.END_TURN, StopReason.TOOL_RULE, StopReason.REQUIRES_
 @click.option("--approve", metavar="ID", help="Run this call; the agent goes on.")
 @click.option("--always", is_flag=True, help="With --approve: also every later call of this tool.")
 @click.option("--deny", metavar="ID", help="Do not run this call; the agent goes on.")
-@click.option("--reason", default="", help="With --deny: what the model is told.")
+@click.option("--reason", default="", help="With --deny: the reason sent to the model.")
 @with_store
 def approvals(
     rec: LocalRecollect,

@@ -44,7 +44,9 @@ ids_argument = click.argument("memory_ids", metavar="ID...", nargs=-1, required=
 
 def limit_option(default: int) -> Decorator:
     """Return the option `--limit`."""
-    return click.option("-n", "--limit", default=default, show_default=True, help="At most.")
+    return click.option(
+        "-n", "--limit", default=default, show_default=True, help="Maximum number of results."
+    )
 
 
 def with_store(command: Callback, *, creates: bool = False, searches: bool = False) -> Callback:

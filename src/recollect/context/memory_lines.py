@@ -103,7 +103,7 @@ def select_memories(
             cost += count(f"\n## {HEADINGS[name]}\n")
         share = int(MAX_SHARE[name] * whole)
         if line in lines_seen:
-            reason = "twin: the same line is there already"
+            reason = "duplicate: the same line is already included"
         elif cost > left:
             reason = f"budget: {cost} tokens did not fit"
         elif spent.get(name, 0) + cost > share:

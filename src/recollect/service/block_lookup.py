@@ -77,7 +77,7 @@ def block_by_id(tables: Tables, block_id: str) -> Block:
     block = tables.blocks.get(block_id)
     if block is None:
         raise NotFound(
-            f"there is no block {block_id!r} in this store; `recollect memory list` shows them"
+            f"there is no block {block_id!r} in this store; `recollect block list` shows them"
         )
     return block
 

@@ -111,7 +111,7 @@ def parse_captures(
     transcripts, uri = read_material(material, mode)
     texts = (message.text for transcript in transcripts for message in transcript.messages)
     if not any(text.strip() for text in texts):
-        raise NothingToCapture("there is nothing to capture: nobody says anything in it")
+        raise NothingToCapture("there is nothing to capture: the conversation contains no messages")
     place = place_of(fields)
     captures = [
         prepare_capture(
@@ -290,7 +290,9 @@ def _with_user(transcript: Transcript, user: str) -> Transcript:
         for message in transcript.messages
     )
     if not any(message.speaker.casefold() == user.casefold() for message in messages):
-        raise InvalidInput(f"nobody named {user!r} speaks in this conversation; check user=…")
+        raise InvalidInput(
+            f"no message of this conversation has the speaker {user!r}; check user=…"
+        )
     return replace(transcript, messages=messages)
 
 

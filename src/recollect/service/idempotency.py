@@ -46,5 +46,5 @@ def _refuse(tables: Tables, key: str, stored: str, fingerprint: str) -> None:
             f"the key {key!r} was used for another request; make a new one for each request"
         )
     raise AlreadyAccepted(
-        f"the request with the key {key!r} was carried out before; its answer is no longer at hand"
+        f"the request with the key {key!r} was carried out before; its response was deleted"
     )
