@@ -34,7 +34,7 @@ SHORT_S = 0.2
 PREFERENCE = "I prefer tabs over spaces in Go code."
 DECISION = "From now on, let's go with SQLite for the queue because it needs no server."
 # Neither a rule nor the judge of durability nor the episode takes it.
-REMARK = "Lights flicker in hall four, why does kiln seven do that?"
+REMARK = "Lights flicker in hall four right now, is that kiln seven?"
 SAID = [
     {"role": "user", "content": PREFERENCE},
     {"role": "assistant", "content": "Understood."},
@@ -543,7 +543,7 @@ def test_a_claim_about_a_project_is_kept_in_that_project(
 @pytest.mark.parametrize(
     "quote",
     [
-        "Lights flicker in hall five, why does kiln seven do that?",  # a word changed
+        "Lights flicker in hall five right now, is that kiln seven?",  # a word changed
         f"{REMARK} {PREFERENCE}",  # of two messages
         f"Understood. {DECISION}",
         "User: I prefer tabs",  # the speaker's name is no message
@@ -564,7 +564,7 @@ def test_a_claim_whose_quote_nobody_said_is_thrown_away(
 
 
 def test_a_quote_may_differ_in_white_space_only(opened: Open, server: ChatServer) -> None:
-    spaced = "Lights flicker\n   in hall four,\twhy does kiln seven do that?"
+    spaced = "Lights flicker\n   in hall four\tright now, is that kiln seven?"
     told = [{"role": "user", "content": f"Let us go on with the work then. {spaced}"}]
     with worked(opened, server, told, FLICKER) as memory:
         [found] = from_model(memory)

@@ -6,7 +6,13 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.fence import CLOSING_TAG, escape_fence_tags, fence_text, fenced_spans
+from recollect.text.fence import (
+    CLOSING_TAG,
+    INTRODUCTION,
+    escape_fence_tags,
+    fence_text,
+    fenced_spans,
+)
 from tables import each_row
 
 OPENING = re.compile(r'<memory fingerprint="[0-9]{16}">')
@@ -107,6 +113,13 @@ def test_injected_text_is_recognised_in_a_prompt(front: str, inside: str, behind
     )
 
     assert without_fences(text) == escape_fence_tags(front) + escape_fence_tags(behind)
+
+
+def test_the_introduction_right_before_a_fence_belongs_to_it() -> None:
+    fenced = f"{INTRODUCTION}\n\n{fence_text('Use pnpm.')}"
+
+    assert without_fences(f"You said:\n{fenced}\nWhy?") == "You said:\n\nWhy?"
+    assert without_fences(f"{INTRODUCTION}\nWhy? {fence_text('Use pnpm.')}").endswith("Why? ")
 
 
 @given(texts)

@@ -6,6 +6,8 @@ transcript comes back with fenced text, that text is skipped: Recollect does not
 output.
 """
 
+import re
+
 from recollect.text.fingerprint import short_hash
 from recollect.text.lazy_pattern import LazyPattern
 
@@ -15,7 +17,9 @@ INTRODUCTION = (
 )
 CLOSING_TAG = "</memory>"
 SEPARATOR = "\n\n"
+MAX_BLANKS = 8  # between the introduction and the fence, as clients may add some
 _OPENING_TAG = LazyPattern(r'<memory fingerprint="\d{16}">')
+_INTRODUCTION = LazyPattern(re.escape(INTRODUCTION))
 _ANY_TAG = LazyPattern(r"(?i)<\s*/?\s*memory\b[^<>]*>")
 
 
@@ -56,7 +60,11 @@ def _fence_if_not_empty(text: str) -> str:
 
 
 def fenced_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of fenced memory in *text*; an unclosed fence reaches to the end."""
+    """
+    Return the spans of fenced memory in *text*, each with the introduction right before it.
+
+    An unclosed fence reaches to the end.
+    """
     spans: list[tuple[int, int]] = []
     if "<memory fingerprint=" not in text:
         return spans
@@ -64,5 +72,18 @@ def fenced_spans(text: str) -> list[tuple[int, int]]:
         if spans and opened.start() < spans[-1][1]:
             continue
         closed = text.find(CLOSING_TAG, opened.end())
-        spans.append((opened.start(), len(text) if closed < 0 else closed + len(CLOSING_TAG)))
+        end = len(text) if closed < 0 else closed + len(CLOSING_TAG)
+        spans.append((_introduction_start(text, opened.start()), end))
     return spans
+
+
+def introduction_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the introduction in *text*, also where its fence was cut off."""
+    return [match.span() for match in _INTRODUCTION.finditer(text)]
+
+
+def _introduction_start(text: str, start: int) -> int:
+    """Return where the introduction before the fence at *start* begins; without one, *start*."""
+    window = max(start - len(INTRODUCTION) - MAX_BLANKS, 0)
+    before = text[window:start].rstrip()
+    return window + len(before) - len(INTRODUCTION) if before.endswith(INTRODUCTION) else start

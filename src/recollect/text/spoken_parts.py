@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from recollect.text.fence import fenced_spans
+from recollect.text.fence import fenced_spans, introduction_spans
 from recollect.text.lazy_pattern import LazyPattern
 
 # Each alternative matches to its own end or not at all, so matching is linear in the text.
@@ -22,7 +22,8 @@ _NOT_SPOKEN = LazyPattern(
 
 def spoken_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each part of *text* that its author wrote, in order."""
-    hidden = sorted(fenced_spans(text) + [match.span() for match in _NOT_SPOKEN.finditer(text)])
+    not_spoken = [match.span() for match in _NOT_SPOKEN.finditer(text)]
+    hidden = sorted(fenced_spans(text) + introduction_spans(text) + not_spoken)
     at = 0
     for start, end in hidden:
         if start > at:

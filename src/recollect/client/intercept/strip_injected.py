@@ -8,7 +8,7 @@ recalled and injected again, and grow. The fence around it identifies it.
 from typing import Any
 
 from recollect.client.intercept.dialect import CapturedMessage
-from recollect.text.fence import INTRODUCTION, fenced_spans
+from recollect.text.fence import fenced_spans
 from recollect.text.transcripts.json_fields import is_record
 
 
@@ -42,4 +42,4 @@ def _strip_text(text: str) -> str:
         rest.append(text[position:start])
         position = end
     rest.append(text[position:])
-    return "".join(rest).replace(INTRODUCTION, "").strip()
+    return "".join(rest).strip()
