@@ -131,9 +131,9 @@ def undo_all(rec: LocalRecollect, before: list[tuple[SleeptimeRun, dict[str, Any
             restored += 1
         else:
             for part in now:
-                gone = [item for item in snapshot[part] if item not in now[part]]
+                missing = [item for item in snapshot[part] if item not in now[part]]
                 new = [item for item in now[part] if item not in snapshot[part]]
-                print(f"  not restored, {part}: gone {gone[:3]}, new {new[:3]}")
+                print(f"  not restored, {part}: missing {missing[:3]}, new {new[:3]}")
     return restored
 
 

@@ -25,7 +25,9 @@ METAPHORS = (
     "Answering Asked Asking Bar Cast Casting Desk Found Given Held Rival Said Shelf Standing Talk"
     " Told Twins Waiting Way Wish"
 )
-GENERIC = "asked found given held kept known made meant one said shown taken talk talks told wanted"
+GENERIC = (
+    "asked found given gone held kept known made meant one said shown taken talk talks told wanted"
+)
 BANNED_CLASSES = frozenset(METAPHORS.split())
 BANNED_VARIABLES = frozenset(GENERIC.split())
 BANNED_FUNCTIONS = BANNED_VARIABLES | {"checked", "named", "settled"}

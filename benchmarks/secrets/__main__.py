@@ -46,8 +46,8 @@ def secret_outcomes(
     for labelled in read_secrets(half):
         for carrier in carriers:
             left = redactor(CARRIERS[carrier](labelled.text))
-            gone = sum(not leaks(secret, left) for secret in labelled.secrets)
-            yield RedactionOutcome(labelled, carrier, gone, len(labelled.secrets), left)
+            removed_count = sum(not leaks(secret, left) for secret in labelled.secrets)
+            yield RedactionOutcome(labelled, carrier, removed_count, len(labelled.secrets), left)
 
 
 def lookalike_outcomes(

@@ -6,9 +6,9 @@ from recollect.api.arguments import FilePath
 from recollect.api.noun import Noun
 from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
+    ClientActivity,
     MaintenanceReport,
     PendingCounts,
-    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -38,7 +38,7 @@ class Maintenance(Noun):
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
         return self._send(requests.CountPendingRequest, locals())
 
-    def clients(self, *, limit: int = 20) -> list[SeenClient]:
+    def clients(self, *, limit: int = 20) -> list[ClientActivity]:
         """Return the programs that stored or asked something, the one that was seen last first."""
         return self._send(requests.ListClientsRequest, locals())
 

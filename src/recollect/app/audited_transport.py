@@ -43,15 +43,15 @@ class AuditedTransport:
 
     def send(self, request: VerbRequest[Response]) -> Response:
         """Carry out *request* and log it."""
-        return self._logged(request, lambda: self._inner.send(request))
+        return self._send_and_log(request, lambda: self._inner.send(request))
 
     def run(self, request: VerbRequest[Any], call: Callable[[], Response]) -> Response:
         """Call *call*, which carries out *request* in its own way, and log it."""
-        return self._logged(request, call)
+        return self._send_and_log(request, call)
 
     def stream(self, request: VerbRequest[Any]) -> Iterator[Any]:
         """Begin to carry out *request* and log it; return the events of its verb."""
-        events = self._logged(request, lambda: self._inner.stream(request))
+        events = self._send_and_log(request, lambda: self._inner.stream(request))
         return self._each(events)
 
     def _each(self, events: Iterator[Any]) -> Iterator[Any]:
@@ -71,11 +71,11 @@ class AuditedTransport:
 
     def download(self, request: VerbRequest[Response], path: Path) -> Response:
         """Carry out *request*, which writes the file *path*."""
-        return self._logged(request, lambda: self._inner.download(request, path))
+        return self._send_and_log(request, lambda: self._inner.download(request, path))
 
     def upload(self, request: VerbRequest[Response], path: Path) -> Response:
         """Carry out *request*, which reads the file *path*."""
-        return self._logged(request, lambda: self._inner.upload(request, path))
+        return self._send_and_log(request, lambda: self._inner.upload(request, path))
 
     def close(self) -> None:
         """Close the store; what waits for the log is written first."""
@@ -83,7 +83,7 @@ class AuditedTransport:
             self._audit.close()
         self._inner.close()
 
-    def _logged(self, request: VerbRequest[Any], call: Callable[[], Response]) -> Response:
+    def _send_and_log(self, request: VerbRequest[Any], call: Callable[[], Response]) -> Response:
         with self._acting(), self._recording(request) as result:
             response = call()
             result.note(response)

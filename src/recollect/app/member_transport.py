@@ -62,7 +62,7 @@ class MemberTransport:
         """Carry out *request* in the space where it belongs."""
         rule = self._rule(request)
         if rule.target is AccessTarget.MERGED:
-            return self._merged(request)
+            return self._send_to_all(request)
         if isinstance(names := getattr(request, rule.field or "", None), list | tuple):
             return self._batch(request, rule, list(names))
         with self._space_of(request, rule) as (space, request):
@@ -288,7 +288,7 @@ class MemberTransport:
         with self.using(membership, writes=rule.writes) as space:
             return space.transport.send(request)
 
-    def _merged(self, request: VerbRequest[Response]) -> Response:
+    def _send_to_all(self, request: VerbRequest[Response]) -> Response:
         """Carry out a request that reads the user's space and those of the projects meant."""
         if _has(request, "agent"):
             shared = self._with_record(NamedRecord.AGENT, getattr(request, "agent", None))

@@ -11,8 +11,8 @@ def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None 
     """Return the store at the address in the setting `db`, as the space of a team if it is one."""
     try:
         # An optional dependency, which takes 60 ms to load.
+        from recollect.store.postgres.row_level_security import SpaceIdentity
         from recollect.store.postgres.server_address import parse_address
-        from recollect.store.postgres.space_walls import SpaceIdentity
         from recollect.store.postgres.store import PostgresStore
     except ImportError as error:
         raise PackageMissing(

@@ -23,7 +23,7 @@ from recollect.cli.output import (
 )
 from recollect.cli.progress import progress_line, show_status
 from recollect.config import config_path, is_postgres_address, load_settings
-from recollect.domain.maintenance import MaintenanceReport, SeenClient, StoreStatus
+from recollect.domain.maintenance import ClientActivity, MaintenanceReport, StoreStatus
 from recollect.errors import RecollectError
 from recollect.text.bpe_tokenizer import has_tables
 from recollect.text.token_counter import ESTIMATED
@@ -60,7 +60,7 @@ def status(rec: LocalRecollect) -> Output:
     return Output(store, lines())
 
 
-def _client_line(client: SeenClient) -> str:
+def _client_line(client: ClientActivity) -> str:
     return f"{safe(client.name)} [dim]{client.last_seen_at:%Y-%m-%d %H:%M}[/dim]"
 
 

@@ -35,8 +35,8 @@ def list_(rec: LocalRecollect) -> Output:
         for item in projects:
             linked = f"  part of {safe(names[item.linked_to])}" if item.linked_to else ""
             name = f"[bold]{safe(names[item.id])}[/bold]"
-            gone = "  [dim]no such folder here[/dim]" if item.id in gone_ids else ""
-            yield f"{name}  [dim]{safe(_identity_label(item))}[/dim]{linked}{gone}"
+            missing_note = "  [dim]no such folder here[/dim]" if item.id in gone_ids else ""
+            yield f"{name}  [dim]{safe(_identity_label(item))}[/dim]{linked}{missing_note}"
         if gone_ids:
             yield f"If a folder was renamed or moved: {safe(link_command('OLD', 'NEW'))}"
         if not projects:

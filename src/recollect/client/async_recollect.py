@@ -33,13 +33,13 @@ class AsyncRecollect:
             raise AttributeError(f"a memory store has no verb or noun {name!r}")
         if isinstance(attribute, cached_property):
             return AsyncNoun(self, name, _noun_class(attribute))
-        return _in_thread(self._opened, attribute)
+        return _in_thread(self._open_once, attribute)
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(Recollect) if not name.startswith("_")]
 
     async def __aenter__(self) -> Self:
-        await run_blocking(self._opened)
+        await run_blocking(self._open_once)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -51,7 +51,7 @@ class AsyncRecollect:
         if memory is not None:
             await run_blocking(memory.close)
 
-    def _opened(self) -> Recollect:
+    def _open_once(self) -> Recollect:
         with self._lock:
             if self._memory is None:
                 self._memory = self._open_memory()
@@ -62,7 +62,7 @@ class AsyncNoun:
     """One group of verbs of a store."""
 
     def __init__(self, memory: AsyncRecollect, name: str, noun: type[Noun]) -> None:
-        self._opened = memory._opened
+        self._open_once = memory._open_once
         self._name = name
         self._noun = noun
 
@@ -70,7 +70,7 @@ class AsyncNoun:
         verb = inspect.getattr_static(self._noun, name, None)
         if name.startswith("_") or verb is None:
             raise AttributeError(f"{self._name} has no verb {name!r}")
-        return _in_thread(lambda: getattr(self._opened(), self._name), verb)
+        return _in_thread(lambda: getattr(self._open_once(), self._name), verb)
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._noun) if not name.startswith("_")]

@@ -54,13 +54,13 @@ from recollect.domain.file import FileHit, FilesReceipt, FileWindow, GrepPage
 from recollect.domain.job import Job
 from recollect.domain.link import Link
 from recollect.domain.maintenance import (
+    ClientActivity,
     ConflictPair,
     Imported,
     InboxItem,
     MaintenanceReport,
     PendingCounts,
     Receipt,
-    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -1204,7 +1204,7 @@ class AsyncMaintenance:
     async def pending(self) -> PendingCounts:
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
 
-    async def clients(self, *, limit: int = 20) -> builtins.list[SeenClient]:
+    async def clients(self, *, limit: int = 20) -> builtins.list[ClientActivity]:
         """Return the programs that stored or asked something, the one that was seen last first."""
 
     async def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:

@@ -1,17 +1,18 @@
 """
-Decide which hits and messages earn a line in a bundle.
+Decide which hits and messages are included in a bundle.
 
-Nobody asked for these lines, so they must be surer than the results of a search: a hit needs a
-share of the best hit's relevance, and only the best few are told. Relevance is relative to the
-similarity statistics of the store, so no similarity of one model is compared with a constant here.
+Nobody asked for these lines, so they need a higher relevance than the results of a search: a hit
+needs a share of the best hit's relevance, and only the best few are included. Relevance is relative
+to the similarity statistics of the store, so no similarity of one model is compared with a constant
+here.
 
-Weak matches are told in three cases. An instruction in a project gets the nearest decisions and
+Weak matches are included in three cases. An instruction in a project gets the nearest decisions and
 conventions of that project, because they hold for the work whatever its words. A question about the
 speaker's own affairs gets the best two that share a word with it, because nothing but memory can
 answer it. If a question about these affairs, or asked in a project, has no better answer, the best
-weak match of the person or the project is told.
+weak match of the person or the project is included.
 
-What is no evidence earns no line: questions of the user, short remarks, and, unless the request
+What is no evidence is not included: questions of the user, short remarks, and, unless the request
 asks for them or nothing else answers, replies of the assistant. A fact is told once: hits that say
 the same are merged, and a message that only repeats a told fact is left out. Everything left out is
 returned with its reason, for the log. Pure.
@@ -102,7 +103,7 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
             reason = "unreviewed statement; included only if the request asks about the past"
         elif in_time and memory.id not in in_time:
             reason = "not of the time that the request names"
-        elif hit.is_weak and not _is_told_although_weak(hit, aim, selected):
+        elif hit.is_weak and not _include_weak_match(hit, aim, selected):
             reason = "weak match"
         elif hit.parts.relevance < MIN_SHARE * best and not hit.is_weak and not in_time:
             reason = f"below {MIN_SHARE:.0%} of the best"
@@ -187,7 +188,7 @@ def newer_sides_first(hits: Sequence[Hit]) -> list[Hit]:
     return ordered
 
 
-def _is_told_although_weak(hit: Hit, aim: RequestAim, selected: Sequence[Hit]) -> bool:
+def _include_weak_match(hit: Hit, aim: RequestAim, selected: Sequence[Hit]) -> bool:
     if hit.reached != "visible":
         return False  # of another project
     if aim.is_instruction:

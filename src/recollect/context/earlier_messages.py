@@ -46,7 +46,7 @@ def token_needs(
     """Return the tokens each message needs, at most *most*."""
     needs = []
     for hit in hits:
-        text = _told_text(hit)
+        text = _matching_excerpt(hit)
         too_long = len(text) > MAX_CHARS_PER_TOKEN * most
         cost = most if too_long else count(_render_line(hit.message, text, form) + "\n")
         needs.append(min(cost, most))
@@ -65,7 +65,7 @@ def fit_messages(
     for hit, need, share in reversed(list(zip(hits, needs, shares, strict=True))):
         message = hit.message
         content = escape_fence_tags(message.content)
-        whole = _told_text(hit)
+        whole = _matching_excerpt(hit)
         text = _fit_excerpt(hit, min(share + left, most), form, count)
         if not share or not text:
             reason = f"budget: {need} tokens did not fit"
@@ -97,10 +97,10 @@ def _fit_excerpt(hit: MessageHit, budget: int, form: MessageForm, count: TokenCo
             return False
         return count(_render_line(hit.message, text, form) + "\n") <= budget
 
-    return excerpt(_told_text(hit), hit.matched_words, fits)
+    return excerpt(_matching_excerpt(hit), hit.matched_words, fits)
 
 
-def _told_text(hit: MessageHit) -> str:
+def _matching_excerpt(hit: MessageHit) -> str:
     """Return the part of a message that bears on the query."""
     return relevant_sentences(escape_fence_tags(hit.message.content), hit.matched_words)
 

@@ -92,7 +92,7 @@ class StoreStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenClient:
+class ClientActivity:
     """A program that stored or asked something, by the name that it gave."""
 
     name: str

@@ -251,7 +251,7 @@ def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[
     """
     projects, folder = list(projects), PurePath(path)
     is_new = all(project.identity != path for project in projects)
-    gone = [
+    missing = [
         former
         for project in projects
         if (former := PurePath(project.identity)).is_absolute() and not project.linked_to
@@ -259,11 +259,11 @@ def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[
         if former.name == folder.name or (is_new and former.parent == folder.parent)
         if not exists(project.identity)
     ]
-    if not gone:
+    if not missing:
         return ""
     return (
-        f"The folder {gone[0]} is gone. If it was renamed or moved to {path}, make them one "
-        f"project: {link_command(gone[0], path)}"
+        f"The folder {missing[0]} is gone. If it was renamed or moved to {path}, make them one "
+        f"project: {link_command(missing[0], path)}"
     )
 
 

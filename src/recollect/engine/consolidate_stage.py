@@ -35,8 +35,8 @@ from recollect.engine.consolidate import Contradicts, NearMemory
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.leased_job import LeasedJob
 from recollect.engine.neighbours import NeighbourReader
+from recollect.engine.quoted_utterances import utterance_keys, utterances_of
 from recollect.engine.source_text import lead_in
-from recollect.engine.utterances import utterance_keys, utterances_of
 from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 

@@ -20,7 +20,7 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.engine.capture_owners import CaptureOwners
 from recollect.engine.consolidate import NearMemory
-from recollect.engine.utterances import utterances_of
+from recollect.engine.quoted_utterances import utterances_of
 from recollect.store.protocol import Tables
 from recollect.store.search_index import NeighbourQuery
 from recollect.text.fingerprint import fingerprint

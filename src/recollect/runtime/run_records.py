@@ -311,7 +311,7 @@ def decide(services: Services, request: DecideApprovalRequest) -> tuple[OpenedRu
                 f"the call of {call.tool} does not wait for a decision any more: it was decided, "
                 "cancelled or replaced by a new message; see rec.agents.runs(conversation)"
             )
-        opened = _opened(tables, run)
+        opened = _load_run(tables, run)
         if call.expires_at is not None and call.expires_at <= now:
             close_open_run(tables, services, opened.conversation, BY_EXPIRY)
             return f"the call of {call.tool} expired on {call.expires_at:%Y-%m-%d %H:%M}"
@@ -329,7 +329,7 @@ def decide(services: Services, request: DecideApprovalRequest) -> tuple[OpenedRu
         if not waiting:
             run = replace(run, state=RunState.RUNNING, stop_reason=None, updated_at=now)
             tables.runs.set(run)
-        return replace(_opened(tables, run), run=run), not waiting
+        return replace(_load_run(tables, run), run=run), not waiting
 
     outcome = services.store.write(write)
     if isinstance(outcome, str):
@@ -337,7 +337,7 @@ def decide(services: Services, request: DecideApprovalRequest) -> tuple[OpenedRu
     return outcome
 
 
-def _opened(tables: Tables, run: Run) -> OpenedRun:
+def _load_run(tables: Tables, run: Run) -> OpenedRun:
     conversation = require_conversation(tables, run.conversation_id)
     agent = tables.agents.get(conversation.agent_id or "")
     [first] = tables.messages.page(conversation.id, start=run.first_position, limit=1)

@@ -147,7 +147,7 @@ def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]
     texts, retrievals = list(reversed(plan.texts)), list(reversed(plan.retrieval_ids))
     own_sources = {quote.source_id for quote in plan.memory.evidence}
     sources = [source_id for source_id in plan.source_ids if source_id not in own_sources]
-    gone = set(plan.memory_ids)
+    deleted_ids = set(plan.memory_ids)
 
     def step(tables: Tables, budget: StepBudget) -> bool:
         request_erasure(tables, services.clock)
@@ -155,7 +155,9 @@ def _redact_in_steps(services: Services, plan: ForgetPlan, removed: Counter[str]
             if texts:
                 redact_texts(tables, texts.pop(), plan.words, removed)
             elif retrievals:
-                removed[QUERIES_BLANKED] += tables.retrievals.scrub([retrievals.pop()], gone=gone)
+                removed[QUERIES_BLANKED] += tables.retrievals.scrub(
+                    [retrievals.pop()], deleted_ids=deleted_ids
+                )
             elif sources:
                 _redact_source(tables, sources.pop(), plan, services.clock, removed)
             else:
@@ -183,9 +185,9 @@ def _redact_source(
     tables: Tables, source_id: str, plan: ForgetPlan, clock: Clock, removed: Counter[str]
 ) -> None:
     source = tables.sources.get(source_id)
-    gone = set(plan.memory_ids)
+    deleted_ids = set(plan.memory_ids)
     quoted = source is not None and tables.sources.evidence_in(source.id)
-    if source is None or any(quote.memory_id in gone for quote in quoted or ()):
+    if source is None or any(quote.memory_id in deleted_ids for quote in quoted or ()):
         return  # it is blanked together with the memory that quotes it
     spans = plan.words.spans(source.content)
     blank_spans(tables, source, spans, clock=clock, removed=removed, redacted_ids=plan.record_ids)

@@ -108,26 +108,26 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
     words = ForgottenWords(_unshared_phrases(memory, staying), frozenset(distinctive))
     with_words = _memories_that_say(tables, words, memory)
     going |= {other.id for other in with_words if other.id in former}
-    gone = {memory.id, *going}
+    deleted_ids = {memory.id, *going}
     return ForgetPlan(
         memory=memory,
         words=words,
         memory_ids=(*sorted(going), memory.id),
         record_ids=tuple(
-            other.id for other in with_words if _is_record(other) and other.id not in gone
+            other.id for other in with_words if _is_record(other) and other.id not in deleted_ids
         ),
-        texts=tuple(_texts_with(tables, words, gone)),
+        texts=tuple(_texts_with(tables, words, deleted_ids)),
         source_ids=tuple(
             source_id for source_id, content in tables.texts.sources() if words.occur_in(content)
         ),
-        retrieval_ids=tuple(retrievals_with(tables, words, gone)),
+        retrieval_ids=tuple(retrievals_with(tables, words, deleted_ids)),
         view_names=tuple(views_with(tables, words)),
         kept=(
             *_named_lines(tables, words),
             *_document_lines(
                 tables, [in_documents[word] for word in uncommon if word not in distinctive]
             ),
-            *_similar_lines(tables, memory, staying, gone),
+            *_similar_lines(tables, memory, staying, deleted_ids),
         ),
     )
 
@@ -154,9 +154,13 @@ def has_words(words: ForgottenWords, cell: TextCell) -> bool:
     return words.may_occur_in(cell.text) and without_words(words, cell).value != cell.value
 
 
-def retrievals_with(tables: Tables, words: ForgottenWords, gone: Set[str]) -> Iterator[str]:
-    """Yield the ids of the logged retrievals that met an item in *gone*, or ask with *words*."""
-    met = {some_id for some_id, ids in tables.retrievals.result_ids() if not gone.isdisjoint(ids)}
+def retrievals_with(tables: Tables, words: ForgottenWords, deleted_ids: Set[str]) -> Iterator[str]:
+    """Yield the ids of logged retrievals with one of *deleted_ids*, or *words* in the query."""
+    met = {
+        some_id
+        for some_id, ids in tables.retrievals.result_ids()
+        if not deleted_ids.isdisjoint(ids)
+    }
     with_words = {
         some_id for some_id, query in tables.retrievals.queries() if words.occur_in(query)
     }
@@ -236,13 +240,13 @@ def _unshared_phrases(memory: Memory, staying: Sequence[Memory]) -> tuple[str, .
     )
 
 
-def _unshared_words(tables: Tables, memory: Memory, gone: Collection[str]) -> frozenset[str]:
+def _unshared_words(tables: Tables, memory: Memory, deleted_ids: Collection[str]) -> frozenset[str]:
     """Return the uncommon words of a memory that are hardly used elsewhere, documents aside."""
     texts = [*statement_texts(memory), memory.title, memory.summary, *memory.alternatives]
     words = [
         word
         for word in uncommon_words([*texts, *memory.tags])
-        if _is_hardly_used(tables, word, gone)
+        if _is_hardly_used(tables, word, deleted_ids)
     ]
     counts = dict.fromkeys(words, 0)
     for _, content in tables.texts.sources() if words else ():
@@ -263,9 +267,11 @@ def _documents_with(tables: Tables, words: Collection[str]) -> Mapping[str, Set[
     return ids
 
 
-def _is_hardly_used(tables: Tables, word: str, gone: Collection[str]) -> bool:
-    items = tables.texts.items_with(word, limit=4 * MAX_MESSAGES + len(gone))
-    others = [item for item in items if item.id not in gone and item.kind is not ItemKind.DOCUMENT]
+def _is_hardly_used(tables: Tables, word: str, deleted_ids: Collection[str]) -> bool:
+    items = tables.texts.items_with(word, limit=4 * MAX_MESSAGES + len(deleted_ids))
+    others = [
+        item for item in items if item.id not in deleted_ids and item.kind is not ItemKind.DOCUMENT
+    ]
     messages = [item for item in others if item.kind is ItemKind.MESSAGE]
     memories = [item.id for item in others if item.kind is ItemKind.MEMORY]
     if len(messages) + len(memories) < len(others):
@@ -277,12 +283,12 @@ def _is_hardly_used(tables: Tables, word: str, gone: Collection[str]) -> bool:
 
 
 def _texts_with(
-    tables: Tables, words: ForgottenWords, gone: Collection[str]
+    tables: Tables, words: ForgottenWords, deleted_ids: Collection[str]
 ) -> Iterator[tuple[TextCell, ...]]:
     for table in REDACTED_TABLES:
         for key, row in groupby(tables.texts.cells(table), lambda cell: cell.key):
             cells = tuple(cell for cell in row if has_words(words, cell))
-            if cells and not (table == "memory_changes" and key[0] in gone):
+            if cells and not (table == "memory_changes" and key[0] in deleted_ids):
                 yield cells
 
 
@@ -306,9 +312,9 @@ def _document_lines(tables: Tables, ids_by_word: Sequence[Set[str]]) -> Iterator
 
 
 def _similar_lines(
-    tables: Tables, memory: Memory, staying: Sequence[Memory], gone: Collection[str]
+    tables: Tables, memory: Memory, staying: Sequence[Memory], deleted_ids: Collection[str]
 ) -> list[str]:
-    ids = {other.id for other in staying} | _former_versions(tables, memory) - set(gone)
+    ids = {other.id for other in staying} | _former_versions(tables, memory) - set(deleted_ids)
     return [
         f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
         for other in tables.memories.get_many(sorted(ids))

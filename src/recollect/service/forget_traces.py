@@ -52,8 +52,8 @@ def remove_traces(services: Services, deleted: ItemsToDelete, removed: Counter[s
     services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:
         words = ForgottenWords(words=frozenset(_words_only_in(tables, deleted)))
-        gone = {*deleted.ids, *_met_messages(tables, deleted)}
-        retrievals = list(retrievals_with(tables, words, gone))
+        deleted_ids = {*deleted.ids, *_met_messages(tables, deleted)}
+        retrievals = list(retrievals_with(tables, words, deleted_ids))
         views = list(views_with(tables, words))
         texts = [
             cell
@@ -66,7 +66,9 @@ def remove_traces(services: Services, deleted: ItemsToDelete, removed: Counter[s
         request_erasure(tables, services.clock)
         while not budget.is_exhausted:
             if retrievals:
-                removed[QUERIES_BLANKED] += tables.retrievals.scrub([retrievals.pop()], gone=gone)
+                removed[QUERIES_BLANKED] += tables.retrievals.scrub(
+                    [retrievals.pop()], deleted_ids=deleted_ids
+                )
             elif texts:
                 redact_texts(tables, [texts.pop()], words, removed)
             else:

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 from recollect.domain.block import ProposalState
 from recollect.domain.maintenance import (
+    ClientActivity,
     EmbedderState,
     PendingCounts,
-    SeenClient,
     StoreHealth,
     StoreStatus,
 )
@@ -84,7 +84,7 @@ def count_pending(services: Services, request: CountPendingRequest) -> PendingCo
         )
 
 
-def list_clients(services: Services, request: ListClientsRequest) -> list[SeenClient]:
+def list_clients(services: Services, request: ListClientsRequest) -> list[ClientActivity]:
     """Return the programs that stored or asked something, the one that was seen last first."""
     services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:

@@ -344,9 +344,9 @@ def _write_pages(
 
 def _remove_pages(vault: _Vault, pages: Mapping[str, tuple[str, str]], undecided: set[str]) -> int:
     """Remove the pages of what is not active any more, and those whose words were decided about."""
-    gone = [name for name in vault.pages if name not in pages and name not in undecided]
+    outdated = [name for name in vault.pages if name not in pages and name not in undecided]
     removed = 0
-    for name in gone:
+    for name in outdated:
         page, path = vault.pages[name], vault.folder / name
         is_settled = page.proposal or page.written or page.id in vault.deleted
         if is_settled and _is_as_recorded(path, page):

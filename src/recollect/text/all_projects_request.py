@@ -1,5 +1,5 @@
 """
-Recognise the user's wish that something is remembered in every project.
+Detect requests to remember something in every project.
 
 Everything said in a project stays in that project. Only these words take it out: a phrase that
 names all projects of the speaker ("in all my projects"), or a request to remember with a word for

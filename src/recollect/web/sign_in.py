@@ -72,7 +72,7 @@ async def _with_code(members: Members, request: Request) -> Response:
     if user is None:
         return _form(CODE_REFUSED, 403)
     site: Site = (await members.member(user)).site
-    return _entered(request, site.sessions.enter(code))
+    return _sign_in_response(request, site.sessions.enter(code))
 
 
 async def _with_form(members: Members, request: Request) -> Response:
@@ -87,7 +87,7 @@ async def _with_form(members: Members, request: Request) -> Response:
         return _form(REFUSED, 403)
     site: Site = (await members.member(user)).site
     code = site.sessions.mint_code(site.sessions.key)
-    return _entered(request, site.sessions.enter(code or ""))
+    return _sign_in_response(request, site.sessions.enter(code or ""))
 
 
 async def _new_code(members: Members, request: Request) -> Response:
@@ -105,7 +105,7 @@ async def _new_code(members: Members, request: Request) -> Response:
     return json_response({"code": code})
 
 
-def _entered(request: Request, cookie: str | None) -> Response:
+def _sign_in_response(request: Request, cookie: str | None) -> Response:
     if cookie is None:
         return _form(CODE_REFUSED, 403)
     return enter_pages(request, cookie)

@@ -93,7 +93,9 @@ def test_a_retrieval_is_logged_and_loses_hits_whose_memory_is_gone(
         assert list(tables.retrievals.all()) == [retrieval]
         assert list(tables.retrievals.queries()) == [("q1", "Where is the gone zebra?")]
         assert list(tables.retrievals.result_ids()) == [("q1", [kept.id, gone.id])]
-    scrubbed = store.write(lambda tables: tables.retrievals.scrub(["q1", "none"], gone={gone.id}))
+    scrubbed = store.write(
+        lambda tables: tables.retrievals.scrub(["q1", "none"], deleted_ids={gone.id})
+    )
     with store.read() as tables:
         after = tables.retrievals.get("q1")
 

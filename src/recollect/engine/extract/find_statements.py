@@ -22,6 +22,7 @@ from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
 from recollect.text.all_projects_request import asks_for_all_projects
+from recollect.text.confidentiality_request import asks_for_confidentiality, mentions_secrecy
 from recollect.text.decision_details import alternatives_in, rationale_in
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.lazy_pattern import LazyPattern
@@ -33,7 +34,6 @@ from recollect.text.sentence_classifier import (
     normalize_sentence,
 )
 from recollect.text.statement_dates import observed_at
-from recollect.text.told_in_confidence import is_told_in_confidence, mentions_secrecy
 
 _OBJECTION = LazyPattern(
     r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
@@ -78,7 +78,7 @@ def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionM
         is_of_user = turn.voice in (Voice.USER, Voice.PASTED)
         if is_of_user or (mode.reported and turn.voice is Voice.ASSISTANT):
             sentences = utterances(content, turn, all_of_it=mode.states_everything)
-            if any(is_told_in_confidence(sentence.text) for sentence in sentences):
+            if any(asks_for_confidentiality(sentence.text) for sentence in sentences):
                 in_confidence = (StatementFlag.CONFIDENTIAL,)
             for statement in _statements_in_turn(sentences, mode, previous_message):
                 flags = dict.fromkeys((*statement.flags, *in_confidence))

@@ -221,13 +221,15 @@ class _Step:
             case agent_run.ModelRetried():
                 self._begin()
             case agent_run.MessageStored():
-                yield from _stored(event.message, self._thought, tokens_sent=self._sends_tokens)
+                yield from _message_events(
+                    event.message, self._thought, tokens_sent=self._sends_tokens
+                )
                 self._begin()
             case agent_run.ApprovalRequested():
                 yield approval_request(event.approval)
 
 
-def _stored(message: Message, thought: str, *, tokens_sent: bool) -> Iterator[LettaMessage]:
+def _message_events(message: Message, thought: str, *, tokens_sent: bool) -> Iterator[LettaMessage]:
     parts = letta_messages(message)
     if thought:
         date = message.created_at.isoformat()

@@ -43,13 +43,13 @@ from recollect.store.postgres.postgres_transactions import (
     connection_options,
     is_open,
 )
-from recollect.store.postgres.server_address import ServerAddress
-from recollect.store.postgres.space_walls import (
+from recollect.store.postgres.row_level_security import (
     FIRST_SPACE,
     SpaceIdentity,
     build_walls,
     grant_rows,
 )
+from recollect.store.postgres.server_address import ServerAddress
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite.staged_rows import StagedRows
 from recollect.store.transfer.export_import import export_rows, row_counts

@@ -2,14 +2,14 @@
 
 from datetime import datetime
 
-from recollect.domain.maintenance import SeenClient
+from recollect.domain.maintenance import ClientActivity
 from recollect.store.database_connection import record_shape
 from recollect.store.repositories.repository import Repository
 
 MAX_CLIENTS = 200
 
 _client = record_shape(
-    SeenClient,
+    ClientActivity,
     "name first_seen_at last_seen_at writes last_write_at retrievals last_retrieval_at",
 )
 
@@ -27,7 +27,7 @@ class ClientRepository(Repository):
         """Count one retrieval of the client *name*."""
         self._count("count_retrieval", name, at)
 
-    def latest(self, *, limit: int) -> list[SeenClient]:
+    def latest(self, *, limit: int) -> list[ClientActivity]:
         """Return the clients, the one that was seen last first."""
         return self._all(_client, "latest", limit=limit)
 

@@ -88,13 +88,13 @@ class RetrievalRepository(Repository):
         packed_id = pack_ids([memory_id]).rstrip(b"\n") if memory_id else b""
         return int(self._value("times_returned", id=packed_id))
 
-    def scrub(self, retrieval_ids: Collection[str], *, gone: Collection[str] = ()) -> int:
-        """Remove the words of some retrievals, and the results *gone*; return how many."""
+    def scrub(self, retrieval_ids: Collection[str], *, deleted_ids: Collection[str] = ()) -> int:
+        """Remove the words of some retrievals, and the results *deleted_ids*; return how many."""
         count = 0
         for retrieval_id in retrieval_ids:
             retrieval = self.get(retrieval_id)
             if retrieval is not None:
-                self._overwrite(pack(scrubbed(retrieval, gone)))
+                self._overwrite(pack(without_deleted(retrieval, deleted_ids)))
                 count += 1
         return count
 
@@ -116,15 +116,15 @@ class RetrievalRepository(Repository):
 
     def _without_deleted(self, retrieval: Retrieval) -> Retrieval:
         """
-        Return *retrieval* scrubbed if one of its results was deleted since the search.
+        Return *retrieval* without its results that were deleted since the search.
 
         A retrieval waits in a queue before it is logged. What was forgotten meanwhile must not
         come back with it.
         """
         ids = [hit.memory_id for hit in retrieval.hits]
         ids += [item.item_id for item in retrieval.context if item.kind in _DELETABLE_KINDS]
-        gone = set(ids).difference(self._column("existing_among", ids=ids)) if ids else ()
-        return scrubbed(retrieval, gone) if gone else retrieval
+        deleted_ids = set(ids).difference(self._column("existing_among", ids=ids)) if ids else ()
+        return without_deleted(retrieval, deleted_ids) if deleted_ids else retrieval
 
     def _overwrite(self, row: PackedRetrieval) -> None:
         values = field_values(row, without=("verb", "agent_id", "conversation_id"))
@@ -138,8 +138,8 @@ def _limit_values(before: datetime | None, most_bytes: int | None) -> dict[str, 
     }
 
 
-def scrubbed(retrieval: Retrieval, gone: Collection[str]) -> Retrieval:
-    """Return *retrieval* without its words and without the results in *gone*."""
+def without_deleted(retrieval: Retrieval, deleted_ids: Collection[str]) -> Retrieval:
+    """Return *retrieval* without its words and without the results in *deleted_ids*."""
     asking = {
         name: value
         for name, value in retrieval.asking.items()
@@ -150,9 +150,13 @@ def scrubbed(retrieval: Retrieval, gone: Collection[str]) -> Retrieval:
         query="",
         asking=asking,
         notes=(SCRUBBED_NOTE,),
-        hits=tuple(_without_words(hit) for hit in retrieval.hits if hit.memory_id not in gone),
+        hits=tuple(
+            _without_words(hit) for hit in retrieval.hits if hit.memory_id not in deleted_ids
+        ),
         context=tuple(
-            _item_without_words(item) for item in retrieval.context if item.item_id not in gone
+            _item_without_words(item)
+            for item in retrieval.context
+            if item.item_id not in deleted_ids
         ),
     )
 

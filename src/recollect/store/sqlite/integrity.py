@@ -18,7 +18,7 @@ from recollect.store.transfer.row_checks import (
     REPAIR,
     check_rows,
     unreadable_rows,
-    violated,
+    violation_of,
 )
 
 INTACT = "the file is intact"
@@ -34,7 +34,7 @@ def check(
         return [INTACT], problems  # further checks of a corrupt file mean nothing
     broken = [str(row[0]) for row in islice(db.execute("PRAGMA foreign_key_check"), 5)]
     if broken:
-        problems.append(violated(_REFERENCES, ", ".join(broken), REPAIR))
+        problems.append(violation_of(_REFERENCES, ", ".join(broken), REPAIR))
     names, others = check_rows(SqliteRows(db), word_index)
     return [INTACT, _REFERENCES, *names], problems + others
 

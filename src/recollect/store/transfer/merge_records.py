@@ -159,7 +159,7 @@ class RecordMerger:
             if part["table"] in _ADDED_PARTS:
                 self._importer.add(dict(part))
         has_new_parts = sum(self._importer.added.values()) > before
-        merged = self._decided(memory, row, decision)
+        merged = self._apply_decision(memory, row, decision)
         if merged != memory:
             self._tables.memories.update_mutable_fields(merged)
         if decision.outcome is MergeOutcome.UNDECIDED:
@@ -169,7 +169,7 @@ class RecordMerger:
         else:
             self._importer.unchanged += 1
 
-    def _decided(self, memory: Memory, row: ImportedRow, decision: MemoryMerge) -> Memory:
+    def _apply_decision(self, memory: Memory, row: ImportedRow, decision: MemoryMerge) -> Memory:
         """Return *memory* as it is after the merge."""
         merged = replace(
             memory,

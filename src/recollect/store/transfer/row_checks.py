@@ -132,7 +132,9 @@ def check_rows(
         names.append(name)
         violations = list(islice(rows.select(sql), 5))
         if violations:
-            problems.append(violated(name, ", ".join(str(row[0]) for row in violations), remedy))
+            problems.append(
+                violation_of(name, ", ".join(str(row[0]) for row in violations), remedy)
+            )
     checks: list[tuple[str, Callable[[], Iterator[str]], str]] = [
         ("sources have not changed", lambda: _changed_sources(rows), REPAIR),
         ("the word index matches the rows", lambda: _wrong_postings(rows, word_index), REBUILD),
@@ -142,11 +144,11 @@ def check_rows(
         names.append(name)
         broken = next(run(), None)
         if broken is not None:
-            problems.append(violated(name, broken, remedy))
+            problems.append(violation_of(name, broken, remedy))
     return names, problems
 
 
-def violated(check: str, examples: str, remedy: str) -> VerificationProblem:
+def violation_of(check: str, examples: str, remedy: str) -> VerificationProblem:
     """Return the problem of a check that *examples* do not pass."""
     return VerificationProblem(check, f"violated by {examples}", remedy)
 

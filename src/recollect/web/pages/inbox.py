@@ -66,15 +66,15 @@ def decide(request: PageRequest) -> Response:
         raise InvalidInput("select at least one candidate")
     if verdict == LATER:
         request.session.put_off |= dict.fromkeys(ids)
-        return _decided(request, _count_text("Put off", ids), ids)
+        return _redirect_after_decision(request, _count_text("Put off", ids), ids)
     if verdict not in VERDICTS:
         raise InvalidInput(f"the verdict is keep, replace, reject, merge or later, not {verdict!r}")
     changed = request.rec.inbox.decide(ids, verdict, reason=request.value("reason"))
-    gone = [memory.id for memory in changed]
+    decided_ids = [memory.id for memory in changed]
     # To undo a merge, each duplicate is put back; another decision is undone with its first memory.
-    undo_ids = gone if verdict == "merge" else ids
+    undo_ids = decided_ids if verdict == "merge" else ids
     request.session.add_decision(ReviewDecision(verdict=verdict, memory_ids=tuple(undo_ids)))
-    return _decided(request, _count_text(VERDICTS[verdict], ids), gone)
+    return _redirect_after_decision(request, _count_text(VERDICTS[verdict], ids), decided_ids)
 
 
 def undo(request: PageRequest) -> Response:
@@ -94,12 +94,14 @@ def undo(request: PageRequest) -> Response:
     return request.redirect(target, notice, restored=restored, verdict=decision.verdict)
 
 
-def _decided(request: PageRequest, notice: str, gone: Sequence[str]) -> Response:
+def _redirect_after_decision(
+    request: PageRequest, notice: str, decided_ids: Sequence[str]
+) -> Response:
     """Return to the same page of the inbox; a script learns what left the list."""
     request.site.counts.expire()
     waiting = request.site.counts.current().inbox
     target = address("/ui/inbox", after=request.value("after"))
-    return request.redirect(target, notice, decided=gone, waiting=waiting)
+    return request.redirect(target, notice, decided=decided_ids, waiting=waiting)
 
 
 def _fold(queue: ReviewQueue, items: Sequence[InboxItem]) -> list[InboxItem]:

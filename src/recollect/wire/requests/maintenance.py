@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
+    ClientActivity,
     MaintenanceReport,
     PendingCounts,
-    SeenClient,
     StoreStatus,
     Verification,
 )
@@ -32,7 +32,7 @@ class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
     """Return how much waits for a person."""
 
 
-class ListClientsRequest(VerbRequest[list[SeenClient]], route="GET /clients"):
+class ListClientsRequest(VerbRequest[list[ClientActivity]], route="GET /clients"):
     """Return the programs that stored or asked something, the one that was seen last first."""
 
     limit: Limit = 20

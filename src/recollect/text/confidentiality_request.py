@@ -1,8 +1,7 @@
 """
-Recognise the wish that what is said stays with the assistant it is told.
+Detect requests to keep a statement private: "this stays between us", "don't tell anyone".
 
-"This stays between us", "don't tell anyone": the user speaks to this assistant alone. What is said
-after that in the same conversation is told in confidence too.
+What the user says after such a request in the same conversation stays with this assistant too.
 """
 
 from recollect.text.lazy_pattern import LazyPattern
@@ -33,7 +32,7 @@ _SECRECY = LazyPattern(
 )
 
 
-def is_told_in_confidence(text: str) -> bool:
+def asks_for_confidentiality(text: str) -> bool:
     """Return whether *text* asks that what is said stays with this assistant."""
     return bool(_IN_CONFIDENCE.search(text.lower().replace("’", "'")))
 
