@@ -98,8 +98,8 @@ SETTINGS = {
     "passphrase": "The passphrase of an encrypted store. Better set the variable than the file.",
     "auto_compaction": "If true, a conversation is compacted when a new message fills its window.",
     "promote_explicit": "If true, what the user asks to remember becomes active without a review.",
-    "single_user": "If true, all agents serve one user: facts told to a named agent may become "
-    "global.",
+    "single_user": "If true, all agents serve one user: what one of them is told about the person "
+    "is compared with what another one is told, and kept for all.",
 }
 
 # What each argument type in `recollect.api.arguments` accepts.

@@ -148,7 +148,7 @@ class Settings:
     key_file: str = "~/.config/recollect/store.key"  # keys of encrypted stores, mode 600
     keyring: bool = True  # look for keys in the OS keyring too; needs recollect[keyring]
     passphrase: str = field(default="", repr=False)  # of an encrypted store; better not in a file
-    single_user: bool = False  # true: facts told to a named agent may become global facts
+    single_user: bool = False  # true: what agents are told about the person is one person's
     promote_explicit: bool = True  # what the user asks to remember becomes active at once
     auto_compaction: bool = True  # compact a conversation when a message fills its window
     # Not a user setting: whether an argument or the environment chose the embedder.

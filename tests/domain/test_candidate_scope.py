@@ -1,14 +1,24 @@
 """In which scope a statement is proposed, and in which it may become active by itself."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from recollect.domain.candidate import ExtractedStatement, StatementSubject, VoicedSpan
-from recollect.domain.candidate_scope import SessionPlace, narrow_scope, proposed_scope
-from recollect.domain.memory import MemoryType
-from recollect.domain.provenance import StatementFlag
-from recollect.domain.scope import Scope
+from recollect.domain.candidate_scope import (
+    SessionPlace,
+    kept_scope,
+    may_change,
+    may_compare,
+    may_merge,
+    narrow_scope,
+    proposed_scope,
+)
+from recollect.domain.memory import Memory, MemoryType
+from recollect.domain.provenance import Provenance, StatementFlag
+from recollect.domain.scope import Owner, Scope
 from recollect.domain.transcript import Voice
+from support import active_memory
 from tables import each_row
 
 PERSON, WORK, ASSISTANT = StatementSubject
@@ -83,3 +93,72 @@ def test_what_the_user_did_not_type_or_nobody_proposes_keeps_the_narrow_scope() 
     assert proposed_scope(statement(PERSON, voice=Voice.PASTED), place) == "agent"
     assert proposed_scope(statement(PERSON, is_proposed=False), place) == "agent"
     assert proposed_scope(statement(PERSON, type=MemoryType.EPISODE), place) == "agent"
+
+
+def memory_of(agent: str | None, **fields: Any) -> Memory:
+    kind = fields.pop("type", MemoryType.PROFILE)
+    captured = Provenance(event_id="event")
+    fields = {"agent_id": agent, "provenance": captured} | fields
+    return replace(active_memory("m", kind, "text"), **fields)
+
+
+ONE, OTHER, NOBODY = memory_of("agent-1"), memory_of("agent-2"), memory_of(None)
+IN_PROJECT: dict[str, Any] = {"scope": Scope.PROJECT, "project_id": "shop"}
+WORK_OF_ONE = memory_of("agent-1", type=MemoryType.DECISION, **IN_PROJECT)
+WORK_OF_OTHER = memory_of("agent-2", type=MemoryType.DECISION, **IN_PROJECT)
+PERSONAL_IN_PROJECT = memory_of("agent-2", **IN_PROJECT)
+
+
+@each_row(
+    ("candidate", "other", "compared", "changed", "merged"),
+    [
+        (ONE, ONE, True, True, True),
+        (ONE, OTHER, False, False, False),
+        (ONE, NOBODY, True, False, False),  # everybody is shown it
+        (NOBODY, ONE, False, True, True),  # not compared, so the others do not matter
+        (ONE, WORK_OF_ONE, True, True, True),
+        (ONE, WORK_OF_OTHER, False, False, False),
+        (WORK_OF_ONE, OTHER, False, True, False),
+        (WORK_OF_ONE, WORK_OF_OTHER, True, True, True),
+        (WORK_OF_ONE, PERSONAL_IN_PROJECT, False, True, True),
+        (WORK_OF_ONE, NOBODY, True, True, False),
+        (NOBODY, NOBODY, True, True, True),
+    ],
+)
+def test_what_is_about_the_user_of_an_agent_is_compared_with_what_that_agent_was_told(
+    candidate: Memory, other: Memory, compared: bool, changed: bool, merged: bool
+) -> None:
+    assert may_compare(candidate, other, single_user=False) is compared
+    assert may_change(candidate, other, single_user=False) is changed
+    assert may_merge(candidate, other, single_user=False) is merged
+    for rule in (may_compare, may_change, may_merge):
+        assert rule(candidate, other, single_user=True)
+
+
+@each_row(
+    ("candidate", "single_user", "several", "scope"),
+    [
+        (ONE, False, True, "agent"),
+        (ONE, False, False, "global"),  # the only agent of the store
+        (ONE, True, True, "global"),
+        (NOBODY, False, True, "global"),
+        (WORK_OF_ONE, False, True, "project"),
+        (replace(ONE, provenance=Provenance()), False, True, "global"),  # written, with its scope
+    ],
+)
+def test_what_a_person_keeps_stays_with_its_agent_if_the_store_has_several(
+    candidate: Memory, single_user: bool, several: bool, scope: str
+) -> None:
+    session = Owner(Scope.PROJECT, "shop")
+
+    kept = kept_scope(candidate, session, single_user=single_user, has_several_agents=several)
+
+    assert kept == scope
+
+
+def test_what_a_caller_captured_as_global_is_kept_as_global() -> None:
+    everywhere = Owner(Scope.GLOBAL, "")
+
+    kept = kept_scope(ONE, everywhere, single_user=False, has_several_agents=True)
+
+    assert kept is Scope.GLOBAL

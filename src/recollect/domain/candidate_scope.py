@@ -1,8 +1,8 @@
 """
 The scope of what is extracted from a session: as proposed to a person, and if nobody decides.
 
-A person who keeps a candidate gets the scope that fits its subject. What becomes active without a
-person stays in the narrowest place of its session, because agents may serve different users:
+A candidate is proposed with the scope that fits its subject. What becomes active without a person
+stays in the narrowest place of its session, because agents may serve different users:
 
     what it is                          proposed to a person           active without a person
     ──────────────────────────────────  ─────────────────────────────  ───────────────────────────
@@ -14,8 +14,13 @@ person stays in the narrowest place of its session, because agents may serve dif
     about the person, other agents      the agent                      the agent
 
 An agent works for the owner of the store if none is named, if the store has a single user, or if
-the agent has worked in a project: the users of an app have none. Without a project nothing is about
-the work. A caller may set the scope of a capture. Nothing here reads or writes the store.
+the agent has worked in a project. Without a project nothing is about the work. A caller may set the
+scope of a capture.
+
+Whether two agents serve one user is not known unless the setting `single_user` says so. Until then
+what is about the person is never compared with what another agent was told, and in a store with
+several agents a person who keeps it without naming a scope keeps it for that agent (`kept_scope`).
+Nothing here reads or writes the store.
 """
 
 from recollect.domain.candidate import ExtractedStatement, StatementSubject
@@ -96,3 +101,49 @@ def automatic_scope(candidate: Memory, session: Owner | None, *, single_user: bo
         return candidate.scope
     is_of_work = session is not None and session.scope in PLACES_OF_WORK
     return session.scope if session is not None and is_of_work else candidate.scope
+
+
+def kept_scope(
+    candidate: Memory, session: Owner | None, *, single_user: bool, has_several_agents: bool
+) -> Scope:
+    """Return the scope in which a person keeps *candidate* without naming one."""
+    is_from_session = candidate.provenance.event_id is not None
+    if candidate.scope is not Scope.GLOBAL or not is_from_session or not has_several_agents:
+        return candidate.scope
+    scope = automatic_scope(candidate, session, single_user=single_user)
+    return scope if scope is Scope.AGENT else candidate.scope
+
+
+def is_of_one_user(memory: Memory, *, single_user: bool) -> bool:
+    """Return whether a memory is about the person who talks to one agent, and to no other one."""
+    is_about_person = memory.scope is Scope.GLOBAL or memory.type is MemoryType.PROFILE
+    return is_about_person and memory.agent_id is not None and not single_user
+
+
+def may_compare(candidate: Memory, other: Memory, *, single_user: bool) -> bool:
+    """
+    Return whether consolidation may compare *candidate* with *other*.
+
+    What one agent was told about its user is compared with what that agent was told, and with what
+    no agent was told; what is about a project, with everything about the project.
+    """
+    if candidate.agent_id == other.agent_id:
+        return True
+    if is_of_one_user(other, single_user=single_user):
+        return False
+    return other.agent_id is None or not is_of_one_user(candidate, single_user=single_user)
+
+
+def may_change(candidate: Memory, other: Memory, *, single_user: bool) -> bool:
+    """Return whether *candidate* may supersede, extend or move to the place of *other*."""
+    is_shared = not is_of_one_user(candidate, single_user=single_user)
+    return candidate.agent_id == other.agent_id or is_shared
+
+
+def may_merge(candidate: Memory, other: Memory, *, single_user: bool) -> bool:
+    """Return whether *other* may get the quotes of *candidate*: its readers see them then."""
+    is_told_to_agent = candidate.agent_id is not None and not single_user
+    is_wider = other.scope is Scope.GLOBAL and other.agent_id != candidate.agent_id
+    return not (is_told_to_agent and is_wider) and may_change(
+        candidate, other, single_user=single_user
+    )

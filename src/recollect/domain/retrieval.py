@@ -73,6 +73,8 @@ class Filters:
             return "type", "It is the record of a session; this search does not ask about the past."
         if self.only_said and not self._admits_unreviewed(memory):
             return "status", "It is not reviewed, and the user did not say it to this agent."
+        if not self.admits_user_of(memory):
+            return "agent", "It is about the user of another agent, and no person shared it."
         if not self.admits_project_of(memory):
             return "project", "Its agent was told it in a project this search is not made from."
         observed = f"It was observed on {memory.observed_at:%Y-%m-%d}"
@@ -91,6 +93,12 @@ class Filters:
             return False
         is_of_project = memory.scope in (Scope.PROJECT, Scope.REPO)
         return is_of_project or self.agent_id is None or memory.agent_id in (None, self.agent_id)
+
+    def admits_user_of(self, memory: Memory) -> bool:
+        """Return False for what the user of another agent said, unless it is active for all."""
+        if self.agent_id is None or memory.scope is not Scope.GLOBAL:
+            return True
+        return memory.status in DEFAULT_STATUSES or memory.agent_id in (None, self.agent_id)
 
     def admits_project_of(self, memory: Memory) -> bool:
         """Return False for an agent's memory of a project that the viewer is not in."""

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from recollect.clock import derived_id
-from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope
+from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope, may_change
 from recollect.domain.change import NO_EFFECTS, ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory, MemoryType, Status
@@ -192,7 +192,12 @@ def _consolidate_candidate(
         case decisions.MergeInto(into, says_more):
             return _apply_merge(writer, candidate, into, says_more=says_more)
         case Contradicts() as contradiction:
-            if candidate.scope is Scope.GLOBAL and contradiction.other.scope in PLACES_OF_WORK:
+            is_of_work = contradiction.other.scope in PLACES_OF_WORK
+            if (
+                candidate.scope is Scope.GLOBAL
+                and is_of_work
+                and _may_change(writer, candidate, [contradiction.other])
+            ):
                 candidate = _move_to_project(writer, candidate, contradiction.other)
             return _apply_contradiction(writer, candidate, contradiction)
 
@@ -271,6 +276,7 @@ def _apply_contradiction(
     facts = PromotionFacts(sessions=1, corrects_active=active)
     verdict = judge(candidate, facts, writer.policy)
     allowed = isinstance(verdict, Promote) if active else not isinstance(verdict, NeverPromote)
+    allowed = allowed and _may_change(writer, candidate, rivals)
     if not (conflict.is_correction and by_user and allowed):
         # A likely change of a mere candidate does not hold back what the user asked to remember.
         holds_back = active or conflict.is_certain
@@ -280,6 +286,11 @@ def _apply_contradiction(
         writer.supersede(other, candidate, "it was corrected")
     _apply_policy(writer, candidate, facts, superseded=[other.id for other in rivals])
     return "corrections"
+
+
+def _may_change(writer: ConsolidationWriter, candidate: Memory, others: Sequence[Memory]) -> bool:
+    single_user = writer.policy.single_user
+    return all(may_change(candidate, other, single_user=single_user) for other in others)
 
 
 def _apply_policy_again(writer: ConsolidationWriter, memory: Memory, by: Memory) -> None:

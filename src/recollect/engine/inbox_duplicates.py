@@ -4,8 +4,8 @@ Group near-duplicate candidates of the inbox, with the most certain one as repre
 Consolidation has merged exact duplicates. What is left are candidates that a reviewer would read as
 one: the words of one occur in the other in the same order, with a few words more; numbers and signs
 are equal, and so are function words that change the meaning (on and off, from and to, my and your);
-neither negates the other. Only candidates of one owner, type and title are compared, because a
-duplicate is decided together with its representative.
+neither negates the other. Only candidates of one owner, user, type and title are compared, because
+a duplicate is decided together with its representative.
 
 Pure, and close to linear: two texts this similar share one of their rarest words (prefix
 filtering), so each candidate is compared only with representatives that share one, up to a maximum.
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil
 
+from recollect.domain.candidate_scope import is_of_one_user
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.scope import Owner
@@ -45,7 +46,7 @@ _FUNCTION_WORDS = LazyPattern(
 _WORD = re.compile(r"[^\W_]+")
 
 _Words = tuple[str, ...]
-_GroupKey = tuple[Owner, MemoryType, str, str]
+_GroupKey = tuple[Owner, str | None, MemoryType, str, str]
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,21 @@ def is_said_by_user(memory: Memory) -> bool:
     return voice == Voice.USER or (not voice and memory.source_kind is SourceKind.MANUAL)
 
 
-def group_duplicates(candidates: Iterable[Memory]) -> list[DuplicateGroup]:
-    """Return *candidates* in groups: each is a representative or a duplicate of the first match."""
+def group_duplicates(
+    candidates: Iterable[Memory], *, single_user: bool = False
+) -> list[DuplicateGroup]:
+    """
+    Return *candidates* in groups: each is a representative or a duplicate of the first match.
+
+    Unless the store has a *single_user*, what two agents were told about their users stays apart.
+    """
     candidates = list(candidates)
     groups: dict[_GroupKey, list[Memory]] = defaultdict(list)
     for memory in candidates:
-        groups[memory.owner, memory.type, memory.title, memory.summary].append(memory)
+        user = memory.agent_id if is_of_one_user(memory, single_user=single_user) else None
+        groups[memory.owner, user, memory.type, memory.title, memory.summary].append(memory)
     representative_of: dict[str, str] = {}
-    for (_, kind, _, _), memories in groups.items():
+    for (_, _, kind, _, _), memories in groups.items():
         if kind is not MemoryType.EPISODE:  # two sessions are two, however similar they were
             representative_of |= _representatives(memories)
     duplicates: dict[str, list[Memory]] = defaultdict(list)

@@ -8,13 +8,19 @@ everything is to be read again (`forget`).
 
 A candidate that is proposed as global is also compared with the place in which it would become
 active by itself, and with its project. What was said in different places is never one memory: no
-project and no agent learns what was said in another one, unless a person decides so.
+project and no agent learns what was said in another one, unless a person decides so. What is about
+the user of one agent is never compared with what another agent was told (`may_compare`).
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate_scope import PLACES_OF_WORK, automatic_scope
+from recollect.domain.candidate_scope import (
+    PLACES_OF_WORK,
+    automatic_scope,
+    may_change,
+    may_compare,
+)
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
@@ -133,6 +139,8 @@ class NeighbourReader:
 
     def _is_same_place(self, candidate: Memory, memory: Memory) -> bool:
         """Return whether two were said in the same place, or *memory* holds everywhere."""
+        if not may_change(candidate, memory, single_user=self._single_user):
+            return False
         if candidate.scope is not Scope.GLOBAL:
             return True
         session = self._captures.of(candidate)
@@ -140,7 +148,7 @@ class NeighbourReader:
             other = self._captures.of(memory)
             is_of_agent = memory.agent_id == candidate.agent_id
             return other is None or (is_of_agent and other == session)
-        if memory.scope is not Scope.AGENT or session is None:
+        if memory.scope is not Scope.AGENT or memory.project_id is None or session is None:
             return True
         places = {Scope.PROJECT: memory.project_id, Scope.REPO: memory.repo_id}
         return places.get(session.scope, session.id) == session.id
@@ -160,6 +168,7 @@ class NeighbourReader:
             for memory in memories
             if (memory.type is MemoryType.EPISODE) is is_episode
             if memory.status is not Status.STATED
+            if may_compare(candidate, memory, single_user=self._single_user)
         ]
         return [memory for memory in same_kind if not _is_archived_duplicate(self._tables, memory)]
 

@@ -81,7 +81,8 @@ def is_memory_visible(rec: LocalRecollect, caller: Caller, memory: Memory) -> bo
     is_candidate = memory.status is Status.INBOX
     owners = (owners_of_candidates if is_candidate else owners_visible_to)(rec, caller)
     filters = Filters().seen_by(rec.engine.viewer(**caller.read_scope))
-    return memory.owner in owners and filters.admits_project_of(memory)
+    is_admitted = filters.admits_project_of(memory) and filters.admits_user_of(memory)
+    return memory.owner in owners and is_admitted
 
 
 def get_visible_memory(rec: LocalRecollect, caller: Caller, memory_id: str) -> Memory:

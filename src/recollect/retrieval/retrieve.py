@@ -193,7 +193,11 @@ def _visible_conflicts(
         return conflicts
     other_ids = sorted({other_id for others in conflicts.values() for other_id in others})
     others = tables.memories.get_many(other_ids)
-    visible = {other.id for other in others if other.owner in query.owners} | set(ids)
+    visible = {
+        other.id
+        for other in others
+        if other.owner in query.owners and query.filters.admits_user_of(other)
+    } | set(ids)
     filtered = {
         memory_id: tuple(other_id for other_id in others if other_id in visible)
         for memory_id, others in conflicts.items()

@@ -1,12 +1,12 @@
 """List the memories that contradict each other, and settle a conflict."""
 
 from recollect.domain.block import BlockAuthor
-from recollect.domain.change import ChangeEffects, ChangeKind
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import ConflictPair
 from recollect.domain.memory import Memory, Status
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
+from recollect.service.kept_memory import activate
 from recollect.service.services import Services
 from recollect.service.write import require_memory
 from recollect.store.protocol import Tables
@@ -44,10 +44,13 @@ def settle_conflict(services: Services, request: SettleConflictRequest) -> list[
         if request.both:
             tables.links.remove(_contradictions(tables, memory, other))
             writer.link(memory.id, Relation.RELATED_TO, other.id, note="both are true")
-            return [_activate(writer, memory, why), _activate(writer, other, why)]
+            return [
+                _activate(services, writer, memory, why),
+                _activate(services, writer, other, why),
+            ]
         # The other one first: of two facts with one key only one can be active.
         other = writer.supersede(other, memory, why)
-        return [_activate(writer, memory, why, superseded=(other.id,)), other]
+        return [_activate(services, writer, memory, why, superseded=(other.id,)), other]
 
     return services.store.write(write)
 
@@ -74,9 +77,14 @@ def _contradictions(tables: Tables, memory: Memory, other: Memory) -> tuple[str,
 
 
 def _activate(
-    writer: AuditedWriter, memory: Memory, why: str, *, superseded: tuple[str, ...] = ()
+    services: Services,
+    writer: AuditedWriter,
+    memory: Memory,
+    why: str,
+    *,
+    superseded: tuple[str, ...] = (),
 ) -> Memory:
     if memory.status is Status.ACTIVE:
         return memory
-    effects = ChangeEffects(superseded=superseded)
-    return writer.change_status(memory, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects)
+    single_user = services.settings.single_user
+    return activate(writer, memory, why, single_user=single_user, superseded=superseded)[0]

@@ -10,6 +10,7 @@ the whole records. `engine/inbox_duplicates.py` has the rules of similarity.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from recollect.domain.candidate_scope import may_merge
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.scope import Owner, Scope
 from recollect.lazy_dataclass import dataclass
@@ -34,7 +35,9 @@ class Duplicates:
 NO_DUPLICATES = Duplicates()
 
 
-def find_duplicates(tables: Tables, memories: Sequence[Memory]) -> Mapping[str, Duplicates]:
+def find_duplicates(
+    tables: Tables, memories: Sequence[Memory], *, single_user: bool
+) -> Mapping[str, Duplicates]:
     """Return the near-duplicates of each memory, by its id."""
     # Imported here, because only a review needs the rules of similarity.
     from recollect.engine.inbox_duplicates import are_duplicates, can_be_duplicates
@@ -55,14 +58,22 @@ def find_duplicates(tables: Tables, memories: Sequence[Memory]) -> Mapping[str, 
     loaded = tables.memories.get_many(sorted({id_ for ids in similar.values() for id_ in ids}))
     by_id = {other.id: other for other in loaded}
     return {
-        memory.id: _classify(memory, [by_id[other_id] for other_id in similar[memory.id]])
+        memory.id: _classify(
+            memory,
+            [
+                other
+                for other_id in similar[memory.id]
+                if may_merge(memory, other := by_id[other_id], single_user=single_user)
+            ],
+        )
         for memory in compared
     }
 
 
-def active_duplicate(tables: Tables, memory: Memory) -> Memory | None:
+def active_duplicate(tables: Tables, memory: Memory, *, single_user: bool) -> Memory | None:
     """Return an active memory, of the same owner or global, that says the same."""
-    return find_duplicates(tables, [memory]).get(memory.id, NO_DUPLICATES).active
+    duplicates = find_duplicates(tables, [memory], single_user=single_user)
+    return duplicates.get(memory.id, NO_DUPLICATES).active
 
 
 def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str, list[str]]:
@@ -75,7 +86,8 @@ def duplicate_ids(services: Services, memories: Iterable[Memory]) -> Mapping[str
         for (owner, kind), members in partitions.items():
             texts = tables.memories.candidate_texts(owner, kind)
             for memory in members:
-                duplicates[memory.id] = _group_of(tables, memory, texts)
+                single_user = services.settings.single_user
+                duplicates[memory.id] = _group_of(tables, memory, texts, single_user=single_user)
     return duplicates
 
 
@@ -92,7 +104,10 @@ def count_sessions(tables: Tables, candidates: Sequence[Memory]) -> Mapping[str,
 
 def _neighbour_ids(tables: Tables, memories: Sequence[Memory]) -> list[Iterable[str]]:
     """Return, for each memory, the ids of the memories it is compared with."""
-    owners = [list(dict.fromkeys([memory.owner, EVERYWHERE])) for memory in memories]
+    owners = [
+        list(dict.fromkeys([memory.owner, EVERYWHERE, *_agent_owner(memory)]))
+        for memory in memories
+    ]
     texts = [
         (fingerprint(memory.content), owner)
         for memory, visible in zip(memories, owners, strict=True)
@@ -109,6 +124,13 @@ def _neighbour_ids(tables: Tables, memories: Sequence[Memory]) -> list[Iterable[
     return list(index.neighbours(queries, limit=MAX_NEIGHBOURS, max_postings=MAX_POSTINGS))
 
 
+def _agent_owner(memory: Memory) -> tuple[Owner, ...]:
+    """Return the agent for which a candidate about the person may be kept."""
+    if memory.scope is not Scope.GLOBAL or memory.agent_id is None:
+        return ()
+    return (Owner(Scope.AGENT, memory.agent_id),)
+
+
 def _classify(memory: Memory, similar: Sequence[Memory]) -> Duplicates:
     same_type = [other for other in similar if other.type is memory.type]
     active = [other for other in same_type if other.status is Status.ACTIVE]
@@ -123,7 +145,11 @@ def _classify(memory: Memory, similar: Sequence[Memory]) -> Duplicates:
 
 
 def _group_of(
-    tables: Tables, memory: Memory, texts: Sequence[tuple[str, str, str, str]]
+    tables: Tables,
+    memory: Memory,
+    texts: Sequence[tuple[str, str, str, str]],
+    *,
+    single_user: bool,
 ) -> list[str]:
     """Return the ids of the other candidates in the group of duplicates that has *memory*."""
     # As above.
@@ -142,7 +168,7 @@ def _group_of(
     candidates = tables.memories.get_many([memory.id, *(set(similar) - {memory.id})])
     sessions = count_sessions(tables, candidates)
     ranked = sorted(candidates, key=lambda other: review_order(other, sessions[other.id]))
-    for group in group_duplicates(ranked):
+    for group in group_duplicates(ranked, single_user=single_user):
         ids = [other.id for other in (group.representative, *group.duplicates)]
         if memory.id in ids:
             return [other_id for other_id in ids if other_id != memory.id]

@@ -11,11 +11,11 @@ from typing import Any
 
 from recollect.domain.block import BlockAuthor
 from recollect.domain.change import ChangeEffects, ChangeKind
-from recollect.domain.link import LinkEnd, Relation
 from recollect.domain.memory import Memory, Status
 from recollect.domain.source import Redaction
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
+from recollect.service.kept_memory import copy_links, in_kept_scope
 from recollect.service.place_lookup import ensure_place, place_of
 from recollect.service.services import Services
 from recollect.service.write import require_memory, scope_of
@@ -24,7 +24,6 @@ from recollect.text.redact import redact
 from recollect.wire.requests.memories import EditMemoryRequest
 
 EDITABLE = frozenset({Status.ACTIVE, Status.STATED, Status.INBOX, Status.CONTRADICTED})
-COPIED_LINKS = frozenset({Relation.CONTRADICTS, Relation.APPLIES_TO, Relation.RELATED_TO})
 TEXT_FIELDS = ("content", "title", "rationale")
 
 
@@ -44,6 +43,9 @@ def edit_memory(services: Services, request: EditMemoryRequest) -> Memory:
         if moves:
             changes["scope"] = scope_of(request.scope, place)
             changes.update(vars(ensure_place(tables, place, services.clock)))
+        else:
+            kept = in_kept_scope(tables, memory, single_user=services.settings.single_user)
+            changes.update(scope=kept.scope, project_id=kept.project_id, repo_id=kept.repo_id)
         kept_redactions = [mark for mark in memory.redactions if mark.field not in changes]
         corrected = replace(memory, **changes)
         if corrected == memory:
@@ -82,11 +84,7 @@ def _replace_memory(
 ) -> Memory:
     writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
     corrected = writer.create_copy(corrected, "edited", status=Status.ARCHIVED)
-    for link in tables.links.of_memory(memory.id):
-        if link.relation in COPIED_LINKS:
-            to_id = link.to_id if link.from_id == memory.id else link.from_id
-            to_kind = link.to_kind if link.from_id == memory.id else LinkEnd.MEMORY
-            writer.link(corrected.id, link.relation, to_id, to_kind=to_kind, note=link.note)
+    copy_links(writer, memory, corrected)
     # The original first: of two facts with one key only one can be active.
     writer.supersede(memory, corrected, why)
     effects = ChangeEffects(superseded=(memory.id,))

@@ -26,6 +26,7 @@ from recollect.service.duplicate_search import (
     count_sessions,
     find_duplicates,
 )
+from recollect.service.kept_memory import kept_owners
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -58,19 +59,28 @@ def list_inbox(services: Services, request: "ListInboxRequest") -> list[InboxIte
     """
     query = inbox_query_of(request)
     limit = MAX_CANDIDATES if request.grouped else query.limit
+    single_user = services.settings.single_user
     with services.store.read() as tables:
-        filters = visible_filters(tables, query)
+        filters = visible_filters(tables, query, single_user=single_user)
         candidates = tables.memories.newest(owners_of(tables, query), filters, limit)
         if request.grouped:
-            items = _order_by_group(_add_places(tables, _group_duplicates(tables, candidates)))
+            items = _order_by_group(
+                _add_places(
+                    tables,
+                    _group_duplicates(tables, candidates, single_user=single_user),
+                    single_user=single_user,
+                )
+            )
         else:
-            named = _add_places(tables, _items(tables, candidates))
+            named = _add_places(tables, _items(tables, candidates), single_user=single_user)
             items = [replace(item, group="") for item in named]
         page = [
             replace(item, number=number, of=len(items))
             for number, item in enumerate(items[: query.limit], start=1)
         ]
-        duplicates = find_duplicates(tables, [item.memory for item in page])
+        duplicates = find_duplicates(
+            tables, [item.memory for item in page], single_user=single_user
+        )
         return _add_details(tables, page, duplicates)
 
 
@@ -82,13 +92,14 @@ def review_order(services: Services, request: "ReviewOrderRequest") -> list[str]
 
 def inbox_items(services: Services, request: "InboxItemsRequest") -> list[InboxItem]:
     """Return some candidates with the duplicates that the word index finds."""
+    single_user = services.settings.single_user
     with services.store.read() as tables:
         memories = tables.memories.get_many(request.memory_ids)
         candidates = [memory for memory in memories if memory.status is Status.INBOX]
-        duplicates = find_duplicates(tables, candidates)
+        duplicates = find_duplicates(tables, candidates, single_user=single_user)
         items = [
             replace(item, duplicates=duplicates.get(item.memory.id, NO_DUPLICATES).waiting)
-            for item in _add_places(tables, _items(tables, candidates))
+            for item in _add_places(tables, _items(tables, candidates), single_user=single_user)
         ]
         return _add_details(tables, items, duplicates)
 
@@ -98,7 +109,9 @@ def _items(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
     return [InboxItem(memory=memory, why="", sessions=sessions[memory.id]) for memory in candidates]
 
 
-def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[InboxItem]:
+def _group_duplicates(
+    tables: Tables, candidates: Sequence[Memory], *, single_user: bool
+) -> list[InboxItem]:
     """Return one item per group of duplicates, the most certain first."""
     # Imported here, because only a review needs the rules of similarity.
     from recollect.engine.inbox_duplicates import group_duplicates, review_order
@@ -112,19 +125,22 @@ def _group_duplicates(tables: Tables, candidates: Sequence[Memory]) -> list[Inbo
             why="",
             sessions=sessions[group.representative.id],
         )
-        for group in group_duplicates(ranked)
+        for group in group_duplicates(ranked, single_user=single_user)
     ]
 
 
-def _add_places(tables: Tables, items: Iterable[InboxItem]) -> list[InboxItem]:
-    """Return the items with the names of their places and groups."""
+def _add_places(
+    tables: Tables, items: Iterable[InboxItem], *, single_user: bool
+) -> list[InboxItem]:
+    """Return the items with the names of the places in which they are kept, and their groups."""
     items = list(items)
-    owners = {item.memory.owner for item in items}
+    owner_of = kept_owners(tables, [item.memory for item in items], single_user=single_user)
+    owners = set(owner_of.values())
     places = {owner: place_name(tables, owner) for owner in owners if not _is_project(owner)}
     labels = project_labels(tables.projects.projects()) if len(places) < len(owners) else {}
     named = []
     for item in items:
-        owner = item.memory.owner
+        owner = owner_of[item.memory.id]
         place = labels.get(owner.id, owner.id) if _is_project(owner) else places[owner]
         group = f"{place} · {TYPE_NAMES[item.memory.type]}"
         named.append(replace(item, place=place, group=group))

@@ -266,7 +266,10 @@ def list_memories(services: Services, request: "ListMemoriesRequest") -> list[Me
     """Return the newest memories that match the filters."""
     query = memory_query_of(request, "")
     with services.store.read() as tables:
-        return tables.memories.newest(owners_of(tables, query), query.filters, query.limit)
+        filters = query.filters
+        if not query.everywhere and not services.settings.single_user:
+            filters = replace(filters, agent_id=find_viewer(tables, query.place).agent_id)
+        return tables.memories.newest(owners_of(tables, query), filters, query.limit)
 
 
 @dataclass(frozen=True)
@@ -390,17 +393,19 @@ def owners_of(tables: Tables, query: MemoryQuery) -> tuple[Owner, ...] | None:
     return visible_owners(find_viewer(tables, query.place), query.scopes)
 
 
-def visible_filters(tables: Tables, query: MemoryQuery) -> Filters:
-    """Return the filters of a query, with those of its place."""
+def visible_filters(tables: Tables, query: MemoryQuery, *, single_user: bool) -> Filters:
+    """Return the filters of a list, with those of its place; without an agent it is a person's."""
     if query.everywhere:
         return query.filters
-    return query.filters.seen_by(find_viewer(tables, query.place))
+    viewer = find_viewer(tables, query.place)
+    is_of_person = single_user or viewer.agent_id is None
+    return query.filters.seen_by(viewer, single_user=is_of_person)
 
 
 def newest_hits(services: Services, query: MemoryQuery) -> list[Hit]:
     """Return the newest memories that match the filters, as hits without a score."""
     with services.store.read() as tables:
-        filters = visible_filters(tables, query)
+        filters = visible_filters(tables, query, single_user=services.settings.single_user)
         memories = tables.memories.newest(owners_of(tables, query), filters, query.limit)
         return unranked_hits(tables, memories, "The newest first: no question was asked.")
 

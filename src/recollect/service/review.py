@@ -19,6 +19,7 @@ from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service.duplicate_search import active_duplicate, duplicate_ids
+from recollect.service.kept_memory import activate
 from recollect.service.services import Services
 from recollect.service.undo import undo_last_change
 from recollect.service.write import require_memory
@@ -54,7 +55,7 @@ def decide(services: Services, request: inbox.DecideRequest) -> list[Memory]:
                 for other in tables.memories.get_many(duplicates[memory.id])
                 if other.status is Status.INBOX
             ]
-            decided = _decide(writer, memory, others, verdict, why)
+            decided = _decide(services, writer, memory, others, verdict, why)
             changed |= dict.fromkeys(changed_memory.id for changed_memory in decided)
         return tables.memories.get_many(list(changed))
 
@@ -71,6 +72,7 @@ def list_duplicates(services: Services, memory_id: str) -> list[Memory]:
 
 
 def _decide(
+    services: Services,
     writer: AuditedWriter,
     memory: Memory,
     duplicates: Sequence[Memory],
@@ -89,19 +91,20 @@ def _decide(
             _reject(writer, duplicate, why, ChangeEffects(caused_by=memory.id, links=links))
         return [rejected, *duplicates]
     if verdict is ReviewVerdict.MERGE:
-        target = _merge_target(writer.tables, memory)
+        target = _merge_target(services, writer.tables, memory)
         for candidate in (memory, *duplicates):
             target = merge_duplicate(writer, candidate, target)
         return [memory, *duplicates]
     for duplicate in duplicates:
         memory = merge_duplicate(writer, duplicate, memory)
     is_replacing = verdict is ReviewVerdict.REPLACE
-    return [*_promote(writer, memory, why, replaces=is_replacing, merged=merged), *duplicates]
+    changed = _promote(services, writer, memory, why, replaces=is_replacing, merged=merged)
+    return [*changed, *duplicates]
 
 
-def _merge_target(tables: Tables, memory: Memory) -> Memory:
+def _merge_target(services: Services, tables: Tables, memory: Memory) -> Memory:
     """Return the active memory that a candidate is merged into."""
-    target = active_duplicate(tables, memory)
+    target = active_duplicate(tables, memory, single_user=services.settings.single_user)
     if target is None:
         raise InvalidInput(f"no active memory says the same as {memory.id}; keep it, or reject it")
     return target
@@ -149,14 +152,18 @@ def _promote_all(
     """
     Make candidates active; `replaces` supersedes the memories they contradict.
 
-    A memory stays in its scope. Scope "global" makes an active global copy that replaces it.
+    Scope "global" makes an active global copy that replaces a narrower candidate. Without a scope
+    a candidate stays in its own, or gets that of its agent (`service/kept_memory.py`).
     """
     if request.scope not in (None, Scope.GLOBAL):
         raise InvalidInput("a memory can be promoted to scope global only; leave scope out")
     why, globally = redact(request.reason).text, request.scope is Scope.GLOBAL
 
     def review(writer: AuditedWriter, memory: Memory) -> Memory:
-        return _promote(writer, memory, why, replaces=request.replaces, globally=globally)[0]
+        changed = _promote(
+            services, writer, memory, why, replaces=request.replaces, globally=globally
+        )
+        return changed[0]
 
     return _review_each(services, memory_ids, review)
 
@@ -227,6 +234,7 @@ def _require_unreviewed(memory: Memory) -> None:
 
 
 def _promote(
+    services: Services,
     writer: AuditedWriter,
     memory: Memory,
     why: str,
@@ -235,17 +243,28 @@ def _promote(
     globally: bool = False,
     merged: tuple[str, ...] = (),
 ) -> list[Memory]:
-    """Make a candidate, or a global copy of it, active; return it and what it superseded."""
+    """
+    Make a candidate active, or a copy of it in another scope; return it and what it superseded.
+
+    A global copy supersedes the candidate; into a copy for its agent it is merged.
+    """
     conflicts = writer.tables.links.conflicts([memory.id]) if replaces else {}
-    superseded = writer.tables.memories.get_many(conflicts.get(memory.id, ()))
-    if globally and memory.scope is not Scope.GLOBAL:
-        superseded.insert(0, memory)
-        memory = _add_global_copy(writer, memory)
-    effects = ChangeEffects(superseded=tuple(other.id for other in superseded), merged=merged)
-    promoted = writer.change_status(
-        memory, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects
-    )
-    return [promoted, *(writer.supersede(other, memory) for other in superseded)]
+    rivals = writer.tables.memories.get_many(conflicts.get(memory.id, ()))
+    superseded = tuple(other.id for other in rivals)
+    if globally:
+        if memory.scope is not Scope.GLOBAL:
+            rivals.insert(0, memory)
+            memory = _add_global_copy(writer, memory)
+        effects = ChangeEffects(superseded=tuple(other.id for other in rivals), merged=merged)
+        kept = [
+            writer.change_status(memory, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects)
+        ]
+    else:
+        single_user = services.settings.single_user
+        kept = activate(
+            writer, memory, why, single_user=single_user, superseded=superseded, merged=merged
+        )
+    return [*kept, *(writer.supersede(other, kept[0]) for other in rivals)]
 
 
 def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:

@@ -267,8 +267,11 @@ def _block_lines(tables: Tables, services: Services, run: SleeptimeRun) -> list[
             if link.relation is Relation.SUPERSEDES and link.from_id == memory.id:
                 former = tables.memories.get(link.to_id)
                 superseded.setdefault(memory.id, []).extend([former.content] if former else [])
-    policy = services.engine.policy
-    serves_owner = policy.single_user or tables.agents.works_in_projects(run.agent_id)
+    # With several agents it is not known whether all of them serve the owner.
+    is_only_agent = len(tables.agents.all()) < 2
+    serves_owner = services.engine.policy.single_user or (
+        is_only_agent and tables.agents.works_in_projects(run.agent_id)
+    )
     return lines_of(memories, serves_owner=serves_owner, superseded=superseded)
 
 

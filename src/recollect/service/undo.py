@@ -21,6 +21,8 @@ def undo_last_change(writer: AuditedWriter, memory: Memory) -> set[str]:
     last = _last_status_change(writer.tables, memory.id)
     if last is None or last.before is None:
         raise IllegalTransition(f"memory {memory.id} has not changed since it was written")
+    if copy := _copy_that_replaced(writer.tables, memory, last):
+        return undo_last_change(writer, copy)
     return set(_undo(writer, memory, last, caused_by=""))
 
 
@@ -41,6 +43,21 @@ def _undo(writer: AuditedWriter, memory: Memory, last: Change, *, caused_by: str
         change = _last_status_change(tables, other_id) if other else None
         if other and change and change.before and change.effects.caused_by == memory.id:
             yield from _undo(writer, other, change, caused_by=memory.id)
+
+
+def _copy_that_replaced(tables: Tables, memory: Memory, last: Change) -> Memory | None:
+    """Return the copy in another scope that replaced *memory* when it was kept, if one did."""
+    if last.kind is not ChangeKind.MERGED:
+        return None
+    changes = tables.memories.changes(last.effects.caused_by)
+    if not changes or (changes[0].kind, changes[0].effects.caused_by) != (
+        ChangeKind.CREATED,
+        memory.id,
+    ):
+        return None
+    decision = next(change for change in reversed(changes) if change.before != change.after)
+    is_decided_together = memory.id in decision.effects.merged
+    return tables.memories.get(last.effects.caused_by) if is_decided_together else None
 
 
 def _restore_confirmations(

@@ -19,6 +19,7 @@ from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
 from recollect.lazy_dataclass import dataclass
+from recollect.service.kept_memory import activate
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, place_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -147,6 +148,8 @@ def set_status(services: Services, request: "SetStatusRequest") -> Memory:
         memory = require_memory(tables, request.memory_id)
         writer = AuditedWriter(tables, services.clock, request.by)
         kind = kind_of_move(memory.status, request.status)
+        if kind is ChangeKind.PROMOTED:
+            return activate(writer, memory, reason, single_user=services.settings.single_user)[0]
         return writer.change_status(memory, request.status, kind, reason)
 
     return services.store.write(write)

@@ -131,6 +131,7 @@ SELECT n.observed_at, n.id
                                                  WHERE e.id = m.event_id AND e.scope IN ('project', 'repo')
                                                    AND coalesce(r.project_id, e.owner_id) NOT IN (
                                                        SELECT value FROM json_list(:agent_projects)))))))
+              AND (m.scope <> 'global' OR m.status IN ('active', 'contradicted') OR CAST(:agent_id AS text) IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
               AND (m.scope <> 'agent' OR m.project_id IS NULL OR CAST(:agent_projects AS text) IS NULL
                    OR m.project_id IN (SELECT value FROM json_list(:agent_projects)))
               AND (:tags = '[]' OR NOT EXISTS (
@@ -154,6 +155,7 @@ SELECT m.observed_at, m.id FROM memories m
                                       WHERE e.id = m.event_id AND e.scope IN ('project', 'repo')
                                         AND coalesce(r.project_id, e.owner_id) NOT IN (
                                             SELECT value FROM json_list(:agent_projects)))))))
+   AND (m.scope <> 'global' OR m.status IN ('active', 'contradicted') OR CAST(:agent_id AS text) IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
    AND (m.scope <> 'agent' OR m.project_id IS NULL OR CAST(:agent_projects AS text) IS NULL
         OR m.project_id IN (SELECT value FROM json_list(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (

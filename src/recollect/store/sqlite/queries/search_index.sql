@@ -17,6 +17,7 @@ SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXIS
                                       WHERE e.id = m.event_id AND e.scope IN ('project', 'repo')
                                         AND coalesce(r.project_id, e.owner_id) NOT IN (
                                             SELECT value FROM json_each(:agent_projects)))))))
+   AND (m.scope <> 'global' OR m.status IN ('active', 'contradicted') OR :agent_id IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
    AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:tags = '[]' OR NOT EXISTS (
@@ -70,7 +71,8 @@ SELECT m.observed_at, i.seq, m.id
   CROSS JOIN memories m ON m.scope = o.value ->> 0 AND m.owner_id = o.value ->> 1 AND m.type = k.value
    AND m.status = s.value AND m.observed_at >= :since AND m.observed_at <= :until
   CROSS JOIN items i ON i.id = m.id
- WHERE (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
+ WHERE (m.scope <> 'global' OR m.status IN ('active', 'contradicted') OR :agent_id IS NULL OR coalesce(m.agent_id, '') IN ('', :agent_id))
+   AND (m.scope <> 'agent' OR m.project_id IS NULL OR :agent_projects IS NULL
         OR m.project_id IN (SELECT value FROM json_each(:agent_projects)))
    AND (:session_records OR m.rule <> 'episode')
    AND (NOT :only_said OR m.status NOT IN ('inbox', 'stated')
