@@ -43,7 +43,12 @@ sys.dont_write_bytecode = False
 PATIENCE_S = 60.0  # a wait ends earlier only by success
 _HOMES = count()  # of tests without a folder of their own
 _FOLDERS = count()  # of tests with one
-SCENARIOS = ("test_scenarios", "test_pipeline_scenarios")
+SCENARIOS = (
+    "test_scenarios",
+    "test_pipeline_scenarios",
+    "test_users_of_one_project",
+    "test_written_contradictions",
+)
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
 

@@ -128,6 +128,21 @@ def consolidate(
     return conflict or New()
 
 
+def find_contradictions(
+    memory: Memory, neighbours: Sequence[NearMemory]
+) -> list[tuple[Memory, str]]:
+    """Return what *memory* certainly contradicts, and why: parsed, neither inferred nor judged."""
+    others = [other for other in neighbours if other.memory.id != memory.id]
+    if any(_is_duplicate(memory, other) for other in others):
+        return []
+    return [
+        (other.memory, why)
+        for other in others
+        if other.memory.status in _CURRENT
+        if (why := _parsed_conflict(memory.content, other.memory.content))
+    ]
+
+
 def parse_ahead(text: str) -> None:
     """Parse *text* now and cache the result, so that a later decision is fast."""
     _parse(text)
@@ -209,15 +224,10 @@ def _find_conflict(
 def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tuple[str, bool]:
     """Return why two contradict each other, or '', and whether that is parsed, not inferred."""
     mine, theirs = candidate.content, near.memory.content
-    candidate_statement, known_statement = _parse(mine), _parse(theirs)
-    if why := _value_conflict(candidate_statement, known_statement):
+    if why := _parsed_conflict(mine, theirs):
         return why, True
-    if replaces(mine, theirs):
-        return "it says what took the place of it", True
-    if _is_attribute_of_another(candidate_statement, known_statement):
+    if _is_attribute_of_another(_parse(mine), _parse(theirs)):
         return "", False
-    if _is_negation(mine, theirs):
-        return NEGATED, True
     weight = statement_similarity(mine, theirs, near.similarity)
     # Two similar statements in one source are rarely meant to contradict each other.
     if weight >= MIN_LIKENESS_CONFLICT and are_competing(mine, theirs) and not near.is_same_source:
@@ -225,6 +235,18 @@ def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tu
     if corrects and weight >= MIN_LIKENESS_CORRECTION:
         return "it corrects what was said", False
     return "", False
+
+
+def _parsed_conflict(mine: str, theirs: str) -> str:
+    """Return why two statements contradict each other, as far as they can be parsed, or ''."""
+    mine_parsed, theirs_parsed = _parse(mine), _parse(theirs)
+    if why := _value_conflict(mine_parsed, theirs_parsed):
+        return why
+    if replaces(mine, theirs):
+        return "it says what took the place of it"
+    if _is_attribute_of_another(mine_parsed, theirs_parsed):
+        return ""
+    return NEGATED if _is_negation(mine, theirs) else ""
 
 
 def _likeliest_change(

@@ -83,7 +83,7 @@ class NeighbourReader:
                 memory_id: near[memory_id] for memory_id in near if memory_id != candidate.id
             }
         ids = list(dict.fromkeys(id_ for near in results for id_ in near))
-        self._pending |= tables.jobs.unconsolidated_among(ids)
+        self._pending |= tables.jobs.unconsolidated_candidates_among(ids)
         # One candidate may become the neighbour of the next one.
         others = self._pending.difference(candidate.id for candidate in candidates)
         memories = tables.memories.get_many([id_ for id_ in ids if id_ not in others])

@@ -1,6 +1,6 @@
 """
 Finish work that goes in steps: deletions that were begun, emptying the write-ahead log, runs of
-sleeptime, and reading the tool calls of captured sessions.
+sleeptime, reading the tool calls of captured sessions, and comparing memories that were written.
 
 Deletions are recorded in the transaction that begins them, so they are finished after a kill too:
 by the background worker of a server, or by `drain`. An import that was interrupted is only listed,
@@ -19,13 +19,15 @@ def finish_in_steps(services: Services) -> Iterator[int]:
     """
     Finish what was begun, yielding 1 after each step; what cannot be done now stays recorded.
 
-    A session whose tool calls were read yields 0: it was counted when it was captured.
+    A session whose tool calls were read yields 0: it was counted when it was captured. A memory
+    that was compared with others yields 0 as well.
     """
     with services.store.read() as tables:
         if not tables.unfinished_work.is_any_left():
             return
         unfinished = tables.unfinished_work.all()
         unread = tables.tool_calls.unread_sources(limit=1)
+        writings = tables.jobs.unconsolidated_writings(limit=1)
         sleeptime_runs = tables.sleeptime_runs.claimable(now=services.clock.now(), limit=1)
     hidden = [work.subject for work in unfinished if work.kind is WorkKind.DELETE_CONVERSATION]
     if hidden:
@@ -38,6 +40,12 @@ def finish_in_steps(services: Services) -> Iterator[int]:
         from recollect.service.sleeptime import run_in_steps
 
         yield from run_in_steps(services)
+    if writings:
+        # The rules of consolidation load only if something is compared.
+        from recollect.engine.link_contradictions import link_written_in_steps
+
+        for _ in link_written_in_steps(services.engine):
+            yield 0
     if unread:
         # Most programs capture no tool calls, so the readers load only here.
         from recollect.engine.learn.recorded_calls import read_unread_sources

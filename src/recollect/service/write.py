@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from recollect.wire.requests.memories import IngestManyRequest, SetStatusRequest
 
 MAX_QUOTE = 1_000
+MAX_STATEMENT_CHARS = 2_000
+# Others are notes, passages of an archive and records of sessions.
+STATEMENT_TYPES = frozenset({MemoryType.PROFILE, MemoryType.PROJECT, MemoryType.DECISION})
 INITIAL_STATUSES = frozenset({Status.ACTIVE, Status.INBOX})
 WRITERS = frozenset({BlockAuthor.USER, BlockAuthor.AGENT})
 
@@ -265,8 +268,16 @@ def _store(
         updated_at=now,
     )
     tables.sources.add_event(event)
+    if _is_statement(memory):
+        tables.jobs.add_unconsolidated(event.id, memory.id)
     tables.clients.count_write(calling_client() or LIBRARY, at=now)
     return memory
+
+
+def _is_statement(memory: Memory) -> bool:
+    """Return whether a written memory is to be compared with others later, in the background."""
+    is_short = len(memory.content) <= MAX_STATEMENT_CHARS
+    return memory.type in STATEMENT_TYPES and is_short and memory.status is Status.ACTIVE
 
 
 def add_source(

@@ -169,6 +169,24 @@ def test_candidates_wait_for_consolidation_until_they_are_marked(store: Store, k
         assert list(tables.jobs.unconsolidated("e1", 9)) == [second]
 
 
+def test_written_memories_wait_apart_from_candidates(store: Store, keep: Keep) -> None:
+    written, candidate = keep("one").id, keep("two", status=Status.INBOX).id
+
+    def write(tables: Tables) -> None:
+        tables.jobs.add_unconsolidated("e1", written, candidate)
+
+    store.write(write)
+    with store.read() as tables:
+        jobs = tables.jobs
+        assert jobs.unconsolidated_candidates_among([written, candidate]) == {candidate}
+        assert jobs.unconsolidated_writings(limit=9) == {written: "one"}
+        assert tables.unfinished_work.is_any_left()
+    store.write(lambda tables: tables.jobs.mark_consolidated(written))
+    with store.read() as tables:
+        assert tables.jobs.unconsolidated_writings(limit=9) == {}
+        assert not tables.unfinished_work.is_any_left()
+
+
 def test_model_calls_are_listed_newest_first_and_summed_since_a_moment(store: Store) -> None:
     calls = [
         ModelCall(

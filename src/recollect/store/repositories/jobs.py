@@ -106,6 +106,14 @@ class JobRepository(Repository):
         """Return which of some memories wait for consolidation."""
         return set(self._column("unconsolidated_among", ids=list(memory_ids)))
 
+    def unconsolidated_candidates_among(self, memory_ids: Iterable[str]) -> set[str]:
+        """Return which of some memories are candidates that wait for consolidation."""
+        return set(self._column("unconsolidated_candidates_among", ids=list(memory_ids)))
+
+    def unconsolidated_writings(self, limit: int) -> dict[str, str]:
+        """Return the contents, by id, of the first directly written memories that wait."""
+        return dict(self._rows("unconsolidated_writings", limit=limit))
+
     def mark_consolidated(self, *memory_ids: str) -> None:
         """Remove candidates from those waiting for consolidation."""
         self._run("mark_consolidated", memory_ids=list(memory_ids))

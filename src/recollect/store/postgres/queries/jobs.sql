@@ -71,6 +71,13 @@ SELECT u.memory_id, coalesce(m.content, '') FROM unsettled u LEFT JOIN memories 
 -- unconsolidated_among: which of some memories wait for consolidation
 SELECT memory_id FROM unsettled WHERE memory_id IN (SELECT value FROM json_list(:ids));
 
+-- unconsolidated_candidates_among: which of some memories are candidates that wait for consolidation
+SELECT u.memory_id FROM unsettled u JOIN memories m ON m.id = u.memory_id AND m.status = 'inbox' WHERE u.memory_id IN (SELECT value FROM json_list(:ids));
+
+-- unconsolidated_writings: the first memories that were written directly and wait, with their contents
+SELECT u.memory_id, m.content FROM unsettled u JOIN memories m ON m.id = u.memory_id AND m.source_kind = 'manual' AND m.status <> 'inbox'
+ ORDER BY u.memory_id LIMIT :limit;
+
 -- mark_consolidated: they no longer wait, given as a JSON list
 DELETE FROM unsettled WHERE memory_id IN (SELECT value FROM json_list(:memory_ids));
 

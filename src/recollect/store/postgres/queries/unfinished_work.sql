@@ -11,9 +11,10 @@ SELECT kind, subject, detail, started_at FROM unfinished_work WHERE kind = :kind
 -- all: of every kind, the oldest first
 SELECT kind, subject, detail, started_at FROM unfinished_work ORDER BY started_at, kind, subject;
 
--- is_any_left: unfinished work, a source whose tool calls are not stored yet, or an open run of sleeptime
+-- is_any_left: unfinished work, a source whose tool calls are not stored yet, an open run of sleeptime, or a written memory to compare
 SELECT EXISTS (SELECT 1 FROM unfinished_work) OR EXISTS (SELECT 1 FROM unread_sources)
-       OR EXISTS (SELECT 1 FROM sleeptime_runs WHERE state IN ('due', 'reading'));
+       OR EXISTS (SELECT 1 FROM sleeptime_runs WHERE state IN ('due', 'reading'))
+       OR EXISTS (SELECT 1 FROM unsettled u JOIN memories m ON m.id = u.memory_id AND m.source_kind = 'manual' AND m.status <> 'inbox');
 
 -- add_export: the checksum of an export that this store wrote
 INSERT INTO exports_written (sha256, written_at) VALUES (:sha256, :written_at)
