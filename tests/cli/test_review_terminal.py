@@ -230,6 +230,41 @@ def test_a_rival_is_shown_and_x_puts_the_candidate_in_its_place(
     assert status_of(store, [old.id, new.id]) == ["superseded", "active"]
 
 
+def test_two_candidates_that_contradict_each_other_are_decided_with_one_key(
+    terminal: Start, store: LocalRecollect
+) -> None:
+    said(store, "The staging server listens on port 8080.", "monday")
+    said(store, "The staging server listens on port 9090.", "friday")
+    newer, older = candidates(store)
+    window = terminal("inbox")
+    shown = window.until("x keep and replace the other\n")
+    window.press("x")
+
+    assert window.ends() == 0
+    assert "1 of 1" in shown
+    assert f"listens on port 8080. (inbox) · {older.observed_at:%Y-%m-%d}" in shown
+    assert "1 kept, 0 rejected; 0 left in the inbox." in window.shown
+    assert status_of(store, [older.id, newer.id]) == ["superseded", "active"]
+
+
+def test_after_the_newer_of_two_was_rejected_the_older_one_is_reviewed(
+    terminal: Start, store: LocalRecollect
+) -> None:
+    said(store, "The staging server listens on port 8080.", "monday")
+    said(store, "The staging server listens on port 9090.", "friday")
+    newer, older = candidates(store)
+    window = terminal("inbox")
+    window.until("x keep and replace the other\n")
+    window.press("r")
+    window.until("2 of 2")
+    window.until(KEYS)
+    window.press("k")
+
+    assert window.ends() == 0
+    assert "1 kept, 1 rejected; 0 left in the inbox." in window.shown
+    assert status_of(store, [older.id, newer.id]) == ["active", "archived"]
+
+
 def test_undoing_x_restores_the_rival(terminal: Start, store: LocalRecollect) -> None:
     said(store, "We use tool-0 for step 0.", "friday")
     old = store.ingest("The staging server listens on port 8080.", project="site")

@@ -335,3 +335,85 @@ def test_the_text_around_a_quote_is_cut_between_words(rec: LocalRecollect) -> No
 
     assert item.before.startswith("… earlier ")
     assert item.after.endswith(" later …")
+
+
+# ── two candidates that contradict each other ───────────────────────────────────────────────────
+
+
+@pytest.fixture
+def contradicting(rec: LocalRecollect, clock: FakeClock) -> tuple[Memory, Memory]:
+    """Two candidates that contradict each other, the older one first."""
+    for port in (PORT, OTHER_PORT):
+        capture_text(rec, port, port)
+        clock.advance(hours=1)
+    newer, older = rec.memories.list(everywhere=True, statuses=["inbox"], types=["project"])
+    return older, newer
+
+
+def candidates_listed(rec: LocalRecollect, **options: Any) -> list[str]:
+    items = rec.inbox.list(types=["project"], **options)
+    return [item.memory.id for item in items]
+
+
+def test_two_candidates_that_contradict_each_other_are_one_item_with_both_quotes(
+    rec: LocalRecollect, contradicting: tuple[Memory, Memory]
+) -> None:
+    older, newer = contradicting
+
+    [item] = rec.inbox.list(types=["project"])
+
+    assert (item.memory.id, item.of) == (newer.id, 1)
+    [other] = item.conflicts
+    assert (other.id, other.evidence[0].quote) == (older.id, PORT)
+    assert candidates_listed(rec, grouped=False) == [newer.id, older.id]
+
+
+def test_replace_decides_both_of_two_candidates_and_undo_takes_both_back(
+    rec: LocalRecollect, contradicting: tuple[Memory, Memory]
+) -> None:
+    older, newer = contradicting
+
+    rec.inbox.decide(newer.id, "replace")
+
+    assert statuses(rec, older, newer) == ["superseded", "active"]
+    assert candidates_listed(rec) == []
+    rec.undo(newer.id)
+    assert candidates_listed(rec) == [newer.id]
+    assert statuses(rec, older, newer) == ["inbox", "inbox"]
+
+
+@pytest.mark.parametrize("verdict", ["keep", "reject"])
+def test_if_only_the_newer_one_is_decided_the_older_one_is_an_item_of_its_own(
+    rec: LocalRecollect, contradicting: tuple[Memory, Memory], verdict: str
+) -> None:
+    older, newer = contradicting
+
+    rec.inbox.decide(newer.id, verdict)
+
+    assert candidates_listed(rec) == [older.id]
+
+
+def test_of_three_candidates_the_first_is_shown_if_only_the_second_contradicts_it(
+    rec: LocalRecollect, clock: FakeClock
+) -> None:
+    [first] = add_candidates(rec, "The lamp is red.")
+    clock.advance(hours=1)
+    [second] = add_candidates(rec, "We drink tea.")
+    clock.advance(hours=1)
+    [third] = add_candidates(rec, "Cats sleep.")
+    rec.link(second.id, "contradicts", first.id)
+    rec.link(third.id, "contradicts", second.id)
+
+    assert set(candidates_listed(rec)) == {first.id, third.id}
+
+
+def test_an_older_candidate_is_shown_beside_a_newer_one_of_another_list(
+    rec: LocalRecollect, clock: FakeClock
+) -> None:
+    [older] = add_candidates(rec, "We drink tea.")
+    clock.advance(hours=1)
+    [newer] = add_candidates(rec, "We drink coffee.", type="decision")
+    rec.link(newer.id, "contradicts", older.id)
+
+    assert candidates_listed(rec) == [older.id]
+    assert [item.memory.id for item in rec.inbox.list()] == [newer.id]

@@ -164,3 +164,19 @@ def test_stored_text_is_never_markup(words_only: LocalRecollect) -> None:
 
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &lt;U+202E&gt;{{ 7 * 7 }}" in page
+
+
+def test_two_candidates_that_contradict_each_other_are_one_item_of_the_page(
+    words_only: LocalRecollect,
+) -> None:
+    [older] = words_only.memories.ingest_many([{"content": "Port 8080.", "status": "inbox"}])
+    [newer] = words_only.memories.ingest_many([{"content": "Port 9090.", "status": "inbox"}])
+    words_only.link(newer.id, "contradicts", older.id)
+    client = page_client(words_only)
+
+    page = client.get("/ui/inbox", headers=NAVIGATION).text
+
+    assert shown_ids(page) == [newer.id]
+    assert "Port 8080." in page
+    words_only.inbox.decide(newer.id, "reject")
+    assert shown_ids(client.get("/ui/inbox", headers=NAVIGATION).text) == [older.id]

@@ -81,7 +81,9 @@ class Inbox(Noun):
         Return the candidates in review order: grouped, the most certain first, without duplicates.
 
         Each item says why it waits, which memories it contradicts, who said it, and which other
-        candidates say the same. *limit* counts items without their duplicates; `number` and `of`
-        say how many there are. With `grouped=False` each candidate is an item, newest first.
+        candidates say the same. Two candidates that contradict each other are one item, the newer
+        one, and `replace` decides both. *limit* counts items without their duplicates; `number`
+        and `of` say how many there are. With `grouped=False` each candidate is an item, newest
+        first.
         """
         return self._send(requests.ListInboxRequest, locals())

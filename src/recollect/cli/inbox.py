@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.cli.inbox_review import review
+from recollect.cli.inbox_review import quote_lines, review
 from recollect.cli.memory_text import memory_lines
 from recollect.cli.options import (
     DefaultGroup,
@@ -23,7 +23,7 @@ from recollect.cli.options import (
     request_options,
     with_store,
 )
-from recollect.cli.output import Output, safe, text_argument, wants_json, warnings
+from recollect.cli.output import Output, safe, shorten, text_argument, wants_json, warnings
 from recollect.cli.proposal_review import proposal_lines, review_proposals
 from recollect.domain.block import BlockProposal
 from recollect.domain.maintenance import InboxItem
@@ -179,7 +179,10 @@ def _candidate_lines(candidates: list[InboxItem]) -> Iterator[str]:
         if candidate.already_stored is not None:
             yield from warnings([f"already stored: {candidate.already_stored.id}"])
         for rival in candidate.conflicts:
-            yield f"[red]contradicts {rival.id}[/red]"
+            where = f"({rival.status}) · {rival.observed_at:%Y-%m-%d}"
+            text = safe(shorten(rival.content, 200))
+            yield f"[red]contradicts {rival.id}: {text}[/red] [dim]{where}[/dim]"
+            yield from quote_lines(rival)
     total = candidates[0].of if candidates else 0
     more = f", {total - len(candidates)} more; see --limit" if total > len(candidates) else ""
     yield f"[dim]{len(candidates)} candidates{more}[/dim]"

@@ -12,7 +12,7 @@ import click
 from recollect.api.recollect import Recollect
 from recollect.cli.output import print_text, safe
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
-from recollect.domain.memory import Status
+from recollect.domain.memory import Memory, Status
 from recollect.domain.transcript import Voice
 from recollect.errors import RecollectError
 from recollect.lazy_dataclass import dataclass
@@ -70,7 +70,22 @@ def review(rec: Recollect, candidates: list[InboxItem]) -> None:
                 if _decide(rec, decision):
                     decisions.append(decision)
                     position += 1
+                    candidates[position:position] = _other_sides(rec, chosen, candidates)
     _print_summary(rec, candidates, decisions)
+
+
+def _other_sides(
+    rec: Recollect, decided: list[InboxItem], candidates: list[InboxItem]
+) -> list[InboxItem]:
+    """Return the candidates that *decided* ones contradict, if they still wait for a decision."""
+    listed = {candidate.memory.id for candidate in candidates}
+    ids = [
+        rival.id
+        for candidate in decided
+        for rival in candidate.conflicts
+        if rival.status is Status.INBOX and rival.id not in listed
+    ]
+    return rec.inbox.items(list(dict.fromkeys(ids))) if ids else []
 
 
 def _is_open(rec: Recollect, candidate: InboxItem) -> bool:
@@ -142,11 +157,20 @@ def _candidate_lines(candidate: InboxItem, number: int, total: int) -> Iterator[
     if candidate.already_stored is not None:
         yield f"  [yellow]already stored: {safe(candidate.already_stored.content)}[/yellow]"
     for rival in candidate.conflicts:
-        yield f"  [red]contradicts: {safe(rival.content)}[/red] [dim]({rival.status})[/dim]"
+        where = f"({rival.status}) · {rival.observed_at:%Y-%m-%d}"
+        yield f"  [red]contradicts: {safe(rival.content)}[/red] [dim]{where}[/dim]"
+        yield from quote_lines(rival)
     for flag in memory.provenance.flags:
         yield f"  [yellow]{safe(flag)}[/yellow]"
     if candidate.why:
         yield f"  [dim]{safe(candidate.why)}[/dim]"
+
+
+def quote_lines(memory: Memory) -> Iterator[str]:
+    """Yield the first quote of a memory, unless its content is the quote."""
+    for evidence in memory.evidence[:1]:
+        if evidence.quote != memory.content:
+            yield f"    [green]“{safe(evidence.quote)}”[/green]"
 
 
 def _read_key(candidate: InboxItem, rest: int) -> str:

@@ -174,7 +174,9 @@ class InboxItem:
     """
     A candidate for review: why it was held, what it conflicts with and who said it.
 
-    *duplicates* are other candidates that say the same; a decision applies to them too.
+    *duplicates* are other candidates that say the same; a decision applies to them too. Of two
+    candidates that contradict each other the newer one is the item, and the older one is among its
+    *conflicts*; the verdict `replace` decides both.
     """
 
     memory: Memory

@@ -4,7 +4,8 @@ List the candidates that wait for a decision, in the order of review.
 Candidates are grouped by owner and type (the decisions of a project, facts about the user), because
 a person decides about those together. The group with the most certain candidate comes first, and
 within a group the most certain candidate; records of sessions come last. Duplicates are one item
-(`engine/inbox_duplicates.py`). Nothing is changed here; `service/review.py` does that.
+(`engine/inbox_duplicates.py`), and so are two candidates that contradict each other: the newer one,
+with the older one among its conflicts. Nothing is changed here; `service/review.py` does that.
 
 `list_inbox` reads all candidates to group every duplicate. For a page of a large inbox,
 `review_order` returns the ids in the same order from one statement, and `inbox_items` reads some.
@@ -13,6 +14,7 @@ within a group the most certain candidate; records of sessions come last. Duplic
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from recollect.domain.change import Change, ChangeKind
@@ -67,7 +69,9 @@ def list_inbox(services: Services, request: "ListInboxRequest") -> list[InboxIte
             items = _order_by_group(
                 _add_places(
                     tables,
-                    _group_duplicates(tables, candidates, single_user=single_user),
+                    _without_older_sides(
+                        tables, _group_duplicates(tables, candidates, single_user=single_user)
+                    ),
                     single_user=single_user,
                 )
             )
@@ -127,6 +131,26 @@ def _group_duplicates(
         )
         for group in group_duplicates(ranked, single_user=single_user)
     ]
+
+
+def _without_older_sides(tables: Tables, items: Sequence[InboxItem]) -> list[InboxItem]:
+    """
+    Return *items* without those that a newer item contradicts: it shows both sides.
+
+    One with duplicates stays, because a decision about the newer item does not include them.
+    """
+    conflicts = tables.links.conflicts([item.memory.id for item in items])
+    newest_first = sorted(items, key=_time_and_id, reverse=True)
+    shown: dict[str, InboxItem] = {}
+    for item in newest_first:
+        is_older_side = any(other_id in shown for other_id in conflicts.get(item.memory.id, ()))
+        if item.duplicates or not is_older_side:
+            shown[item.memory.id] = item
+    return [item for item in items if item.memory.id in shown]
+
+
+def _time_and_id(item: InboxItem) -> tuple[datetime, str]:
+    return item.memory.observed_at, item.memory.id
 
 
 def _add_places(

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.domain.maintenance import InboxItem
+from recollect.domain.memory import Status
 from recollect.errors import InvalidInput, RecollectError
 from recollect.web.browser_sessions import ReviewDecision
 from recollect.web.downloads import download
@@ -105,12 +106,23 @@ def _redirect_after_decision(
 
 
 def _fold(queue: ReviewQueue, items: Sequence[InboxItem]) -> list[InboxItem]:
-    """Return the items without the duplicates of those that come before them."""
+    """Return the items that are not shown with another one."""
     return [
         item
         for item in items
         if not any(queue.precedes(other.id, item.memory.id) for other in item.duplicates)
+        and not _is_older_side(item)
     ]
+
+
+def _is_older_side(item: InboxItem) -> bool:
+    """Return whether a newer candidate contradicts it, and shows both sides."""
+    memory = item.memory
+    return not item.duplicates and any(
+        other.status is Status.INBOX
+        and (other.observed_at, other.id) > (memory.observed_at, memory.id)
+        for other in item.conflicts
+    )
 
 
 def _count_text(action: str, ids: Sequence[str]) -> str:
