@@ -1,6 +1,7 @@
 """What is written directly is compared in the background and linked to what it contradicts."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from support import open_memory
 from tables import each_row
 
 
-def write_pair(rec: LocalRecollect, first: str, other: str, **place: str) -> tuple[Memory, Memory]:
+def write_pair(rec: LocalRecollect, first: str, other: str, **place: Any) -> tuple[Memory, Memory]:
     """Write two memories, do the work in the background, and return them."""
     pair = rec.ingest(first, **place), rec.ingest(other, **place)
     rec.drain()
