@@ -50,9 +50,9 @@ def _link_written(
     neighbours = NeighbourReader(tables, model_id, single_user=engine.policy.single_user)
     neighbours.read_ahead(memories)
     for memory in memories:
-        found = find_contradictions(memory, neighbours.of(memory))
-        linked = tables.links.conflicts([memory.id]).get(memory.id, ()) if found else ()
-        for other, why in found:
+        contradictions = find_contradictions(memory, neighbours.of(memory))
+        linked = tables.links.conflicts([memory.id]).get(memory.id, ()) if contradictions else ()
+        for other, why in contradictions:
             if other.id not in linked:
                 writer.link(memory.id, Relation.CONTRADICTS, other.id, note=why)
     tables.jobs.mark_consolidated(*memory_ids)

@@ -44,8 +44,10 @@ def edit_memory(services: Services, request: EditMemoryRequest) -> Memory:
             changes["scope"] = scope_of(request.scope, place)
             changes.update(vars(ensure_place(tables, place, services.clock)))
         else:
-            kept = in_kept_scope(tables, memory, single_user=services.settings.single_user)
-            changes.update(scope=kept.scope, project_id=kept.project_id, repo_id=kept.repo_id)
+            narrowed = in_kept_scope(tables, memory, single_user=services.settings.single_user)
+            changes.update(
+                scope=narrowed.scope, project_id=narrowed.project_id, repo_id=narrowed.repo_id
+            )
         kept_redactions = [mark for mark in memory.redactions if mark.field not in changes]
         corrected = replace(memory, **changes)
         if corrected == memory:

@@ -141,12 +141,14 @@ def _without_older_sides(tables: Tables, items: Sequence[InboxItem]) -> list[Inb
     """
     conflicts = tables.links.conflicts([item.memory.id for item in items])
     newest_first = sorted(items, key=_time_and_id, reverse=True)
-    shown: dict[str, InboxItem] = {}
+    items_by_id: dict[str, InboxItem] = {}
     for item in newest_first:
-        is_older_side = any(other_id in shown for other_id in conflicts.get(item.memory.id, ()))
+        is_older_side = any(
+            other_id in items_by_id for other_id in conflicts.get(item.memory.id, ())
+        )
         if item.duplicates or not is_older_side:
-            shown[item.memory.id] = item
-    return [item for item in items if item.memory.id in shown]
+            items_by_id[item.memory.id] = item
+    return [item for item in items if item.memory.id in items_by_id]
 
 
 def _time_and_id(item: InboxItem) -> tuple[datetime, str]:

@@ -68,11 +68,11 @@ def activate(
     Return it; if a copy with another scope replaced it, the copy and then the memory. *superseded*
     and *merged* are the memories that were decided with it.
     """
-    kept = in_kept_scope(writer.tables, memory, single_user=single_user)
-    if kept.scope is memory.scope:
+    narrowed = in_kept_scope(writer.tables, memory, single_user=single_user)
+    if narrowed.scope is memory.scope:
         effects = ChangeEffects(superseded=superseded, merged=merged)
         return [_promote(writer, memory, reason, effects)]
-    copy = writer.create_copy(kept, "kept for the agent that was told", status=Status.ARCHIVED)
+    copy = writer.create_copy(narrowed, "kept for the agent that was told", status=Status.ARCHIVED)
     copy_links(writer, memory, copy)
     promoted = _promote(
         writer, copy, reason, ChangeEffects(superseded=superseded, merged=(memory.id,))

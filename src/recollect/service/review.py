@@ -256,15 +256,15 @@ def _promote(
             rivals.insert(0, memory)
             memory = _add_global_copy(writer, memory)
         effects = ChangeEffects(superseded=tuple(other.id for other in rivals), merged=merged)
-        kept = [
+        active = [
             writer.change_status(memory, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects)
         ]
     else:
         single_user = services.settings.single_user
-        kept = activate(
+        active = activate(
             writer, memory, why, single_user=single_user, superseded=superseded, merged=merged
         )
-    return [*kept, *(writer.supersede(other, kept[0]) for other in rivals)]
+    return [*active, *(writer.supersede(other, active[0]) for other in rivals)]
 
 
 def _add_global_copy(writer: AuditedWriter, memory: Memory) -> Memory:
