@@ -30,6 +30,14 @@ def user_texts(rec: LocalRecollect, agent: str) -> list[str]:
     return [message.content for message in stored_messages(rec, agent) if message.role == "user"]
 
 
+def texts_of_all_agents(rec: LocalRecollect) -> list[str]:
+    """Return the texts of all messages in a store, sorted; those without text are left out."""
+    messages = [
+        message for agent in rec.agents.list() for message in stored_messages(rec, agent.name)
+    ]
+    return sorted(message.content for message in messages if message.content)
+
+
 def memory_was_injected(vendor: VendorServer) -> list[bool]:
     """Return for each request whether memory was injected into it."""
     return [OPENING in str(asked.body) for asked in vendor.requests]

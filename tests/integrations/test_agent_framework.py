@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from agent_framework import Agent, AgentSession, BaseChatClient, ChatResponse, Content, Message
+from openai import AsyncOpenAI
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from learning_checks import memory_was_injected, texts_of_all_agents
+from recollect import LocalRecollect, learning
 from recollect.integrations.agent_framework import RecollectProvider
+from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -24,6 +27,29 @@ class EchoClient(BaseChatClient[Any]):  # type: ignore[misc]
         async def respond() -> ChatResponse:
             text = f"{len(messages)} {options.get('instructions') or ''}"
             return ChatResponse(messages=[Message("assistant", [text])])
+
+        return respond()
+
+
+class CallingClient(BaseChatClient[Any]):  # type: ignore[misc]
+    """Sends the instructions and the messages to a vendor."""
+
+    def __init__(self, vendor: VendorServer) -> None:
+        super().__init__()
+        self._url = vendor.openai_url
+
+    def _inner_get_response(
+        self, *, messages: Sequence[Message], stream: bool, options: Mapping[str, Any], **_: Any
+    ) -> Awaitable[ChatResponse]:
+        async def respond() -> ChatResponse:
+            sent: Any = [
+                {"role": str(message.role), "content": message.text} for message in messages
+            ]
+            if options.get("instructions"):
+                sent.insert(0, {"role": "system", "content": options["instructions"]})
+            async with AsyncOpenAI(base_url=self._url, api_key="test") as client:
+                reply = await client.chat.completions.create(model="gpt-test", messages=sent)
+            return ChatResponse(messages=[Message("assistant", [reply.choices[0].message.content])])
 
         return respond()
 
@@ -78,3 +104,27 @@ def test_an_agent_remembers_across_processes_and_sessions(tmp_path: Path) -> Non
     assert other.startswith("1 ")
     assert "My dog is called Rex." in other
     assert "Rex" not in stranger
+
+
+def test_inside_learning_a_run_gets_memory_and_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer
+) -> None:
+    rec.agents.create("helper")
+    rec.ingest("My dog Rex is a terrier.", agent="helper", scope="agent")
+
+    async def scene() -> None:
+        provider = RecollectProvider(rec, agent="helper")
+        session = AgentSession(session_id="s1")
+        agent = Agent(CallingClient(vendor), context_providers=[provider])
+        await agent.run("Where is Rex?", session=session)
+        await Agent(CallingClient(vendor)).run("Is Rex a dog?")  # without the provider
+
+    with learning(agent="helper", memory=rec):
+        asyncio.run(scene())
+
+    assert memory_was_injected(vendor) == [True, True]
+    assert texts_of_all_agents(rec) == sorted(
+        text
+        for query in ("Where is Rex?", "Is Rex a dog?")
+        for text in (query, default_text(query))
+    )

@@ -19,8 +19,11 @@ from google.adk.tools import load_memory, preload_memory
 from google.genai import types
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from learning_checks import texts_of_all_agents
+from recollect import LocalRecollect, learning
 from recollect.integrations.google_adk import RecollectMemoryService, create_memory_service
+from vendor_calls import ask_chat, openai_client
+from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -176,3 +179,47 @@ def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
     assert "My dog is called Rex." in prompt  # of preload_memory, before the model was asked
     answer, prompt = asyncio.run(ask("bob"))
     assert "Rex" not in answer + prompt
+
+
+def test_inside_learning_a_session_that_is_added_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer
+) -> None:
+    class CallingLlm(BaseLlm):  # type: ignore[misc]
+        """Sends the last message to a vendor."""
+
+        model: str = "calling"
+
+        async def generate_content_async(
+            self, llm_request: LlmRequest, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse, None]:
+            with openai_client(vendor) as client:
+                reply = ask_chat(client, llm_request.contents[-1].parts[-1].text)
+            part = types.Part.from_text(text=reply.choices[0].message.content)
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    async def scene() -> None:
+        service = RecollectMemoryService(rec)
+        sessions = InMemorySessionService()
+        agent = LlmAgent(name="helper", model=CallingLlm())
+        runner = Runner(
+            app_name="shop", agent=agent, session_service=sessions, memory_service=service
+        )
+        for session_id, text in (("s1", "Where is Rex?"), ("s2", "Is Rex a dog?")):
+            await sessions.create_session(app_name="shop", user_id="alice", session_id=session_id)
+            said = types.Content(role="user", parts=[types.Part.from_text(text=text)])
+            async for _ in runner.run_async(
+                user_id="alice", session_id=session_id, new_message=said
+            ):
+                pass
+        added = await sessions.get_session(app_name="shop", user_id="alice", session_id="s1")
+        await service.add_session_to_memory(added)  # the other one only learning() records
+        await runner.close()
+
+    with learning(agent="helper", memory=rec):
+        asyncio.run(scene())
+
+    assert texts_of_all_agents(rec) == sorted(
+        text
+        for query in ("Where is Rex?", "Is Rex a dog?")
+        for text in (query, default_text(query))
+    )

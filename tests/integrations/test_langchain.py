@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.messages import (
@@ -11,10 +12,16 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.history import RunnableWithMessageHistory
+from openai import AsyncOpenAI
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import InvalidInput, LocalRecollect
+from learning_checks import memory_was_injected, texts_of_all_agents
+from recollect import InvalidInput, LocalRecollect, learning
 from recollect.integrations.langchain import RecollectChatHistory, RecollectRetriever
+from vendor_calls import ask_chat, openai_client
+from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -95,3 +102,43 @@ def test_a_history_is_there_in_the_next_process(tmp_path: Path) -> None:
     history = RecollectChatHistory("thread-1", memory=tmp_path / "memory.db", agent="helper")
     assert history.messages[0].content == "My dog is called Rex."
     history.close()
+
+
+@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory")  # deprecated, and still used
+@pytest.mark.parametrize("is_async", [False, True])
+def test_inside_learning_a_chain_gets_memory_and_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer, is_async: bool
+) -> None:
+    rec.agents.create("helper")
+    rec.ingest("My dog Rex is a terrier.", agent="helper", scope="agent")
+
+    def call_model(messages: list[BaseMessage]) -> AIMessage:
+        with openai_client(vendor) as client:
+            reply = ask_chat(client, str(messages[-1].text))
+        return AIMessage(reply.choices[0].message.content)
+
+    async def call_model_async(messages: list[BaseMessage]) -> AIMessage:
+        sent: Any = [{"role": "user", "content": str(messages[-1].text)}]
+        async with AsyncOpenAI(base_url=vendor.openai_url, api_key="test") as client:
+            reply = await client.chat.completions.create(model="gpt-test", messages=sent)
+        return AIMessage(reply.choices[0].message.content or "")
+
+    chain = RunnableWithMessageHistory(
+        RunnableLambda(call_model, afunc=call_model_async),
+        lambda session_id: RecollectChatHistory(session_id, memory=rec, agent="helper"),
+    )
+    config: Any = {"configurable": {"session_id": "s1"}}
+    question = [HumanMessage("Where is Rex?")]
+    with openai_client(vendor) as client, learning(agent="helper", memory=rec):
+        if is_async:
+            asyncio.run(chain.ainvoke(question, config))
+        else:
+            chain.invoke(question, config)
+        ask_chat(client, "Is Rex a dog?")  # not of the chain: it is recorded
+
+    assert memory_was_injected(vendor) == [True, True]
+    assert texts_of_all_agents(rec) == sorted(
+        text
+        for query in ("Where is Rex?", "Is Rex a dog?")
+        for text in (query, default_text(query))
+    )

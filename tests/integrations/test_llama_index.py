@@ -12,8 +12,11 @@ from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from learning_checks import texts_of_all_agents
+from recollect import LocalRecollect, learning
 from recollect.integrations.llama_index import RecollectMemoryBlock
+from vendor_calls import ask_chat, openai_client
+from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -122,3 +125,24 @@ def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
 
     assert "<known>" in text
     assert "My dog is called Rex." in text
+
+
+def test_inside_learning_what_a_block_stores_is_not_stored_again(
+    rec: LocalRecollect, vendor: VendorServer
+) -> None:
+    async def scene() -> None:
+        block = RecollectMemoryBlock(rec, agent="helper")
+        answer = ask_chat(client, "Where is Rex?").choices[0].message.content
+        ask_chat(client, "Is Rex a dog?")  # still in the short-term memory when the block ends
+        await block.aput(
+            [user("Where is Rex?"), ChatMessage(role="assistant", content=answer)], session_id="s1"
+        )
+
+    with openai_client(vendor) as client, learning(agent="helper", memory=rec):
+        asyncio.run(scene())
+
+    assert texts_of_all_agents(rec) == sorted(
+        text
+        for query in ("Where is Rex?", "Is Rex a dog?")
+        for text in (query, default_text(query))
+    )

@@ -5,14 +5,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, OpenAIResponsesModel, RunConfig, Runner, SessionSettings
+from agents import (
+    Agent,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    SessionSettings,
+    function_tool,
+)
 from agents.memory import Session, SessionABC
 from openai import AsyncOpenAI
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import InvalidInput, LocalRecollect
+from learning_checks import memory_was_injected, texts_of_all_agents
+from recollect import InvalidInput, LocalRecollect, learning
 from recollect.integrations.openai_agents import RecollectSession
-from vendor_server import ScriptedResponse, VendorServer
+from vendor_calls import ask_chat, openai_client
+from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -140,3 +149,49 @@ def test_an_agent_remembers_across_processes_and_is_told_what_other_sessions_sai
     assert "My dog is called Rex." not in str(other["input"])
     assert "My dog is called Rex." in other["instructions"]
     assert other["instructions"].startswith("Be brief.")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_inside_learning_a_run_gets_memory_and_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer, streamed: bool
+) -> None:
+    rec.agents.create("helper")
+    rec.ingest("My dog Rex is a terrier.", agent="helper", scope="agent")
+    vendor.script(
+        ScriptedResponse(calls=(ScriptedCall("look", {}),)), ScriptedResponse(text="In the park.")
+    )
+
+    @function_tool
+    def look() -> str:
+        """Look for the dog."""
+        return "It is in the park."
+
+    async def scene() -> None:
+        client = AsyncOpenAI(base_url=vendor.openai_url, api_key="test")
+        session = RecollectSession("s1", memory=rec, agent="helper")
+        agent = responses_agent(client).clone(tools=[look])
+        config = RunConfig(tracing_disabled=True)
+        if streamed:
+            running = Runner.run_streamed(
+                agent, "Where is Rex?", session=session, run_config=config
+            )
+            async for _ in running.stream_events():
+                pass
+        else:
+            await Runner.run(agent, "Where is Rex?", session=session, run_config=config)
+        await client.close()
+
+    with openai_client(vendor) as client, learning(agent="helper", memory=rec):
+        asyncio.run(scene())
+        ask_chat(client, "Is Rex a dog?")  # not of a run: it is recorded
+
+    assert memory_was_injected(vendor) == [True, True, True]
+    assert texts_of_all_agents(rec) == sorted(
+        [
+            "Where is Rex?",
+            "It is in the park.",
+            "In the park.",
+            "Is Rex a dog?",
+            default_text("Is Rex a dog?"),
+        ]
+    )

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from openai import AsyncOpenAI
 from pydantic_ai import Agent
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import (
@@ -13,10 +14,14 @@ from pydantic_ai.conversation_store import (
 )
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from learning_checks import memory_was_injected, texts_of_all_agents
+from recollect import LocalRecollect, learning
 from recollect.integrations.pydantic_ai import RecollectConversationStore, RecollectMemory
+from vendor_server import VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -100,3 +105,28 @@ def test_an_agent_is_told_what_it_heard_in_another_process(tmp_path: Path) -> No
     assert "Rex" not in asyncio.run(ask(stranger))
     silent.close()
     stranger.close()
+
+
+def test_inside_learning_a_run_gets_memory_and_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer
+) -> None:
+    rec.agents.create("helper")
+    rec.ingest("My dog Rex is a terrier.", agent="helper", scope="agent")
+    silent = RecollectMemory(rec, agent="helper", record=False)
+
+    async def scene() -> None:
+        async with AsyncOpenAI(base_url=vendor.openai_url, api_key="test") as client:
+            model = OpenAIChatModel("gpt-test", provider=OpenAIProvider(openai_client=client))
+            memory = RecollectMemory(rec, agent="helper")
+            await Agent(model, capabilities=[memory]).run("Where is Rex?")
+            await Agent(model, capabilities=[silent]).run("Is Rex a dog?")  # learning() records it
+
+    with learning(agent="helper", memory=rec):
+        asyncio.run(scene())
+
+    assert memory_was_injected(vendor) == [True, True]
+    assert texts_of_all_agents(rec) == sorted(
+        text
+        for query in ("Where is Rex?", "Is Rex a dog?")
+        for text in (query, default_text(query))
+    )

@@ -9,11 +9,14 @@ import pytest
 from strands import Agent
 from strands.memory import MemoryManager
 from strands.models import Model
+from strands.models.openai import OpenAIModel
 
 from doc_examples import reader_environment, run_framework_page
-from recollect import LocalRecollect
+from learning_checks import memory_was_injected, texts_of_all_agents
+from recollect import LocalRecollect, learning
 from recollect.integrations.strands import RecollectMemoryStore
 from support import candidates
+from vendor_server import VendorServer
 
 pytestmark = pytest.mark.vendor
 
@@ -43,12 +46,14 @@ class RepeatingModel(Model):  # type: ignore[misc]
         yield {"messageStop": {"stopReason": "end_turn"}}
 
 
-def ask(store: RecollectMemoryStore, text: str) -> str:
+def ask(store: RecollectMemoryStore, text: str, model: Model | None = None) -> str:
     """Return what the model of an agent with this memory was sent."""
 
     async def run() -> str:
         manager = MemoryManager(stores=[store])
-        agent = Agent(model=RepeatingModel(), memory_manager=manager, callback_handler=None)
+        agent = Agent(
+            model=model or RepeatingModel(), memory_manager=manager, callback_handler=None
+        )
         answer = str(await agent.invoke_async(text))
         await manager.flush()  # it saves in the background
         return answer
@@ -149,3 +154,24 @@ def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
     store.close()
 
     assert DOG in answer
+
+
+def test_inside_learning_a_run_gets_memory_and_is_stored_once(
+    rec: LocalRecollect, vendor: VendorServer
+) -> None:
+    rec.agents.create("helper")
+    rec.ingest("My dog Rex is a terrier.", agent="helper", scope="agent")
+    options = {"base_url": vendor.openai_url, "api_key": "test"}
+    model = OpenAIModel(client_args=options, model_id="gpt-test")
+    store = RecollectMemoryStore(rec, agent="helper")
+    reader = RecollectMemoryStore(rec, agent="helper", writable=False)
+
+    with learning(agent="helper", memory=rec):
+        ask(store, "Where is Rex?", model)
+        ask(reader, "Is Rex a dog?", model)  # learning() records it
+
+    assert memory_was_injected(vendor) == [True, True]
+    recorded, question, *replies = texts_of_all_agents(rec)
+    assert recorded.startswith("Is Rex a dog?")  # followed by what Strands added to it
+    assert question == "Where is Rex?"
+    assert len(replies) == 2

@@ -9,11 +9,12 @@ without memory. An outage is logged once, however many sessions it meets.
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
 from recollect.client.circuit_breaker import CircuitBreaker
+from recollect.client.held_exchanges import HeldExchanges
 from recollect.client.intercept import aws_signature
 from recollect.client.intercept import model_call as calls
 from recollect.client.intercept.other_services import other_service
@@ -86,6 +87,7 @@ class LearningSession:
             warn_outage=self.warn_outage,
             on_close=on_close,
         )
+        self._held = HeldExchanges(self._record)
         self._recall: MemoryRecall | None = None
         if self._is_available and not options.capture_only:
             budget = options.budget_tokens
@@ -169,6 +171,10 @@ class LearningSession:
                 self._open_responses.add(recorder)
             response.stream = tee_stream(http, response.stream, self._listener(recorder))
 
+    def note_stored(self, texts: Iterable[str]) -> None:
+        """Do not record calls with these user messages: an adapter has stored them."""
+        self._held.note_stored(texts)
+
     def close(self) -> None:
         """Record unfinished responses, store what is queued and release all resources."""
         if self._pid != os.getpid():
@@ -185,6 +191,7 @@ class LearningSession:
             )
         if self._recall is not None:
             self._recall.close()
+        self._held.release()
         self._outbox.close(self._options.flush_s)
 
     def warn(self, message: str) -> None:
@@ -213,6 +220,9 @@ class LearningSession:
     def _remember(self, recorder: calls.ResponseRecorder) -> None:
         with self._lock:
             self._open_responses.discard(recorder)
+        self._held.add(recorder)
+
+    def _record(self, recorder: calls.ResponseRecorder) -> None:
         self._outbox.put(recorder.captured_messages, recorder.size)
 
     def _suppress_errors(self) -> SuppressErrors:

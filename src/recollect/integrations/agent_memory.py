@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.api.recollect import Recollect
+from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.domain.conversation import Conversation, Message, MessageHit
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT
@@ -33,6 +34,7 @@ class AgentMemory:
         project: str | None = None,
         budget_tokens: int = BUDGET_TOKENS,
     ) -> None:
+        announce_adapter()
         self.rec, self.close = open_memory(memory)
         self.agent = agent
         self.project = project
@@ -51,6 +53,7 @@ class AgentMemory:
         if drafts:
             conversation = resume_if_ended(self.rec, self.conversation(key))
             self.rec.conversations.append_many(conversation, drafts)
+            note_stored(drafts)
 
     def recall(
         self, query: str, visible_texts: Sequence[str] = (), budget_tokens: int | None = None

@@ -23,6 +23,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import Session
 from google.genai import types
 
+from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import MessageHit
 from recollect.domain.retrieval import Hit
@@ -60,6 +61,7 @@ class RecollectMemoryService(BaseMemoryService):
         learn: bool = True,
         limit: int = SEARCH_LIMIT,
     ) -> None:
+        announce_adapter()
         self._rec, self._close = open_memory(memory)
         self._project = project
         self._learns = learn
@@ -124,6 +126,7 @@ class RecollectMemoryService(BaseMemoryService):
         conversation = resume_if_ended(self._rec, conversation)
         drafts = [draft for draft in drafts if not self._is_deleted(agent, draft["payload"]["id"])]
         new = append_new(self._rec, conversation, drafts, _event_id)
+        note_stored(drafts)
         if new and self._learns:
             capture_messages(self._rec, conversation, new, agent=agent)
 

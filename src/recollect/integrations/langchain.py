@@ -20,6 +20,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, PrivateAttr
 
 from recollect.api.recollect import Recollect
+from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import Conversation, Message
 from recollect.domain.retrieval import Hit
@@ -49,6 +50,7 @@ class RecollectChatHistory(BaseChatMessageHistory):
     ) -> None:
         if not session_id:
             raise InvalidInput("the session id is empty; its conversation is found by it")
+        announce_adapter()
         self.session_id = session_id
         self._rec, self._close = open_memory(memory)
         self._agent = agent
@@ -71,6 +73,7 @@ class RecollectChatHistory(BaseChatMessageHistory):
             drafts = [_draft(message) for message in messages]
             conversation = resume_if_ended(self._rec, self._conversation())
             self._rec.conversations.append_many(conversation, drafts)
+            note_stored(drafts)
 
     def clear(self) -> None:
         """Delete the messages; what was learnt from them stays."""

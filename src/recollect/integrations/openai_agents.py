@@ -18,6 +18,7 @@ from agents.memory import SessionABC
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 from agents.run_config import CallModelData, ModelInputData
 
+from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.domain.conversation import Conversation, Message
 from recollect.errors import InvalidInput, NotFound
 from recollect.integrations.memory_source import MemorySetting, open_async_memory
@@ -50,6 +51,7 @@ class RecollectSession(SessionABC):
             raise InvalidInput("the session id is empty; its conversation is found by it")
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
+        announce_adapter()
         self._rec = open_async_memory(memory)
         self._agent = agent
         self._project = project
@@ -83,9 +85,9 @@ class RecollectSession(SessionABC):
                 conversation.ended_at is not None
             ):  # to learn from it; the session goes on all the same
                 conversation = await self._rec.conversations.resume(conversation)
-            await self._rec.conversations.append_many(
-                conversation, [_message(item) for item in items]
-            )
+            drafts = [_message(item) for item in items]
+            await self._rec.conversations.append_many(conversation, drafts)
+            note_stored(drafts)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the newest item out of the history and return it."""

@@ -19,6 +19,7 @@ from uuid import uuid4
 from strands.memory.types import AddMessagesContext, MemoryEntry, MemoryStore, SearchOptions
 from strands.types.content import Message
 
+from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import MessageHit
 from recollect.domain.retrieval import Hit
@@ -59,6 +60,8 @@ class RecollectMemoryStore(MemoryStore):
         writable: bool = True,
         extraction: Any = True,
     ) -> None:
+        if writable:
+            announce_adapter()
         self._rec, self._close = open_memory(memory)
         self._agent = agent
         self._project = project
@@ -100,6 +103,7 @@ class RecollectMemoryStore(MemoryStore):
             agent=self._agent, project=self._project, key=self._session
         )
         self._rec.conversations.append_many(resume_if_ended(self._rec, conversation), drafts)
+        note_stored(drafts)
         if self._learns:
             capture_messages(self._rec, conversation, drafts, agent=self._agent)
 

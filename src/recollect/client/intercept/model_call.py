@@ -119,6 +119,10 @@ class ResponseRecorder:
             self._ended_at = datetime.now(UTC)
         self._on_finish(self)
 
+    def last_user_text(self) -> str:
+        """Return the last user message of the request that has text, or ''."""
+        return self._dialect.last_user_text(json.loads(self._request))
+
     def captured_messages(self) -> Sequence[CapturedMessage]:
         """Return the new messages of the request, then those of the response."""
         sent = self._dialect.new_messages(json.loads(self._request))
