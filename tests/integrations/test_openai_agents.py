@@ -161,7 +161,6 @@ def test_inside_learning_a_run_gets_memory_and_is_stored_once(
         ScriptedResponse(calls=(ScriptedCall("look", {}),)), ScriptedResponse(text="In the park.")
     )
 
-    @function_tool
     def look() -> str:
         """Look for the dog."""
         return "It is in the park."
@@ -169,7 +168,7 @@ def test_inside_learning_a_run_gets_memory_and_is_stored_once(
     async def scene() -> None:
         client = AsyncOpenAI(base_url=vendor.openai_url, api_key="test")
         session = RecollectSession("s1", memory=rec, agent="helper")
-        agent = responses_agent(client).clone(tools=[look])
+        agent = responses_agent(client).clone(tools=[function_tool(look)])
         config = RunConfig(tracing_disabled=True)
         if streamed:
             running = Runner.run_streamed(

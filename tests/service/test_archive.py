@@ -1,5 +1,6 @@
 """The archive: an agent's passages, by words, tags and time; memories in every other respect."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,19 @@ def test_an_agent_searches_the_archives_that_it_shares(anna: LocalRecollect) -> 
     assert passages(anna, tags=["ben"]) == ["zebra of ben"]
     assert len(passages(anna, "")) == 2
     assert len(passages(anna, limit=1)) == 1
+    for query in ("", "zebra"):
+        pages = [passages(anna, query, limit=1, offset=offset) for offset in (0, 1, 2)]
+        assert sorted(chain(*pages)) == ["zebra of anna", "zebra of ben"]
+
+
+def test_pages_of_an_archive_are_disjoint_and_together_all(anna: LocalRecollect) -> None:
+    for number in range(5):
+        anna.archive.insert("anna", f"zebra {number}")
+
+    for query in ("", "zebra", "train"):
+        pages = [
+            passages(anna, query, limit=2, offset=offset, below_threshold=True)
+            for offset in (0, 2, 4, 6)
+        ]
+        assert [len(page) for page in pages] == [2, 2, 1, 0]
+        assert sorted(chain(*pages)) == [f"zebra {number}" for number in range(5)]

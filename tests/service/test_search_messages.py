@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -426,3 +427,87 @@ def test_what_an_agent_said_is_listed_over_all_its_talks(spoken: LocalRecollect)
         for message in spoken.conversations.agent_messages("anna", limit=1, offset=7)
     ] == ["system zebra anna 0"]
     assert spoken.conversations.agent_messages("anna", offset=8) == []
+
+
+# Pages and metadata
+
+
+@pytest.mark.parametrize("query", ["zebra", "yesterday", "what zebra was there yesterday?"])
+@pytest.mark.parametrize("size", [1, 4])
+def test_pages_of_a_search_are_disjoint_and_together_all(
+    rec: LocalRecollect, clock: FakeClock, query: str, size: int
+) -> None:
+    talk = rec.conversations.start(agent="anna", started_at="2026-05-07T09:00")
+    for number in range(9):
+        at = f"2026-05-07T09:0{number}"
+        rec.conversations.append(talk, "user", f"zebra {number}", created_at=at)
+    rec.conversations.end(talk)
+    rec.drain()
+
+    def page(offset: int, limit: int = size) -> list[str]:
+        hits = rec.conversations.search(
+            query, agent="anna", limit=limit, offset=offset, below_threshold=True
+        )
+        return contents(hits)
+
+    pages = [page(offset) for offset in range(0, 12, size)]
+    assert sorted(chain(*pages)) == [f"zebra {number}" for number in range(9)]
+    assert page(0, 4) != page(4, 4)
+    assert page(9) == []
+    with pytest.raises(InvalidInput, match="offset"):
+        page(-1)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ({"topic": "boat"}, ["zebra 0", "zebra 3"]),
+        ({"topic": "boat", "n": {"$gt": 0}}, ["zebra 3"]),
+        ({"n": {"$gte": 1, "$lt": 4}}, ["zebra 1", "zebra 3"]),
+        ({"from.name": "\x00é"}, ["zebra 1"]),
+        ({"topic": "car"}, []),
+        ({}, ["zebra 0", "zebra 1", "zebra 2", "zebra 3"]),
+        (None, ["zebra 0", "zebra 1", "zebra 2", "zebra 3"]),
+    ],
+)
+def test_a_search_is_narrowed_by_what_metadata_says(
+    rec: LocalRecollect, conditions: Any, expected: list[str]
+) -> None:
+    talk = rec.conversations.start(agent="anna")
+    some = (
+        {"topic": "boat", "n": 0},
+        {"n": 1, "from": {"name": "\x00é"}},
+        None,
+        {"topic": "boat", "n": 3},
+    )
+    for number, metadata in enumerate(some):
+        rec.conversations.append(talk, "user", f"zebra {number}", metadata=metadata)
+    rec.drain()
+
+    for query, conversation in (("zebra", None), ("what was said today?", None), ("zebra", talk)):
+        hits = rec.conversations.search(
+            query, agent="anna", conversation=conversation, filter=conditions
+        )
+        assert sorted(contents(hits)) == expected
+
+
+def test_few_messages_with_some_metadata_are_found_among_many(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="anna")
+    rec.conversations.append_many(
+        talk,
+        [
+            {"role": "user", "content": f"zebra {number}", "metadata": {"rare": number % 400 == 7}}
+            for number in range(1_200)
+        ],
+    )
+    rec.drain()
+
+    for mode in ("hybrid", "fts", "vector"):
+        hits = rec.conversations.search("zebra", agent="anna", mode=mode, filter={"rare": True})
+        assert sorted(contents(hits)) == ["zebra 407", "zebra 7", "zebra 807"]
+
+
+def test_a_filter_with_an_unknown_operator_is_refused(spoken: LocalRecollect) -> None:
+    for bad in ({"n": {"$near": 3}}, ["n"], {"$gt": 3}):
+        with pytest.raises(InvalidInput, match="filter"):
+            spoken.conversations.search("zebra", agent="anna", filter=bad)  # type: ignore[arg-type]

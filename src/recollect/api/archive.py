@@ -45,6 +45,7 @@ class Archive(Noun):
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        offset: int = 0,
         below_threshold: bool = False,
     ) -> list[Hit]:
         """Return the passages that answer *query*, best first; the newest if it is empty.

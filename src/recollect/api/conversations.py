@@ -238,14 +238,18 @@ class Conversations(Noun):
         until: Moment = None,
         asked_at: Moment = None,
         mode: str = "hybrid",
+        filter: Mapping[str, Any] | None = None,
         limit: int = 10,
+        offset: int = 0,
         below_threshold: bool = False,
     ) -> list[MessageHit]:
         """Return the messages that answer *query*, best first, each with its explanation.
 
         With *below_threshold* the best *limit* are returned however good they are. Times in the
         query ("last Friday", "three sessions ago") are resolved relative to *asked_at* and to
-        *asked_in*, the current conversation. *mode* is hybrid, fts or vector.
+        *asked_in*, the current conversation. *mode* is hybrid, fts or vector. *filter* has a
+        condition for each field of a message's metadata: a value, or `{"$gt": 3}` with $eq, $ne,
+        $gt, $gte, $lt, $lte.
         """
         return self._send(requests.SearchMessagesRequest, locals())
 

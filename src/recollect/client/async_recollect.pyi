@@ -874,7 +874,9 @@ class AsyncConversations:
         until: Moment = None,
         asked_at: Moment = None,
         mode: str = "hybrid",
+        filter: Mapping[str, Any] | None = None,
         limit: int = 10,
+        offset: int = 0,
         below_threshold: bool = False,
     ) -> builtins.list[MessageHit]:
         """Return the messages that answer *query*, best first, each with its explanation."""
@@ -948,6 +950,7 @@ class AsyncArchive:
         until: Moment = None,
         asked_at: Moment = None,
         limit: int = 10,
+        offset: int = 0,
         below_threshold: bool = False,
     ) -> builtins.list[Hit]:
         """Return the passages that answer *query*, best first; the newest if it is empty."""

@@ -170,3 +170,4 @@ class MessageFilters:
     since: datetime | None = None
     until: datetime | None = None
     besides_calls_of: str = ""  # leaves out messages that call this tool
+    metadata: Mapping[str, Any] | None = None  # conditions, as for documents (`passes_filter`)

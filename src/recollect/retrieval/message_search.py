@@ -29,11 +29,17 @@ class ResolvedMessageQuery:
     owner: Owner
     filters: MessageFilters
     limit: int
+    offset: int = 0  # hits that are left out before
     time_range: TimeRange | None = None
     include_all: bool = False  # also return messages of that time that share no word
     use_words: bool = True
     correct_spelling: bool = False
     below_threshold: bool = False  # also return what is not relevant enough
+
+    @property
+    def rank_limit(self) -> int:
+        """How many hits are ranked: those before the offset too."""
+        return self.offset + self.limit
 
 
 def find_messages(
@@ -41,17 +47,17 @@ def find_messages(
 ) -> list[MessageHit]:
     """Return the messages that answer *query*, best first."""
     if not query.text.strip():
-        return _list_messages(tables, query)
+        return _list_messages(tables, query)[query.offset :]
     hits: list[MessageHit] = []
     if query.time_range is not None:
         filters = query.time_range.narrow_messages(query.filters)
         hits = _rank_messages(tables, query, filters, vector, in_time=True)
         if query.include_all:
             hits += _without(_list_messages(tables, query), hits)
-    if len(hits) < query.limit:
+    if len(hits) < query.rank_limit:
         others = _rank_messages(tables, query, query.filters, vector, in_time=False)
         hits += _without(others, hits)
-    return hits[: query.limit]
+    return hits[query.offset : query.rank_limit]
 
 
 def _without(hits: list[MessageHit], excluded: list[MessageHit]) -> list[MessageHit]:
@@ -65,7 +71,13 @@ def _list_messages(tables: Tables, query: ResolvedMessageQuery) -> list[MessageH
     speakers = tables.messages.speakers(query.agent_id, filters)
     if len(speakers) > query.limit:
         speakers = [(id_, role) for id_, role in speakers if role is Role.USER] or speakers
-    sample = sample_evenly(speakers, query.limit)
+    sample: list[tuple[str, Role]] = []
+    while speakers and len(sample) < query.rank_limit:  # page by page, so that pages are disjoint
+        page = sample_evenly(speakers, query.limit)
+        sample += page
+        ids_of_page = set(page)
+        speakers = [speaker for speaker in speakers if speaker not in ids_of_page]
+    sample = sample[: query.rank_limit]
     messages = tables.messages.get_many([message_id for message_id, _ in sample])
     parts = MessageParts(search_mode="time", in_time=query.time_range is not None)
     return [
@@ -91,7 +103,7 @@ def _rank_messages(
             vector=vector,
             owners=[query.owner],
             filters=filters,
-            limit=query.limit,
+            limit=query.rank_limit,
             within_time_range=True,
             # People answer each other in half sentences; to an assistant they speak in whole ones.
             use_preceding=not speaker,
@@ -111,7 +123,7 @@ def _rank_messages(
         ),
         relevances=fuse(result.candidates, signals),
     )
-    best = ranked[: query.limit]
+    best = ranked[: query.rank_limit]
     ranks = _IndexRanks.of([message.candidate for message in ranked])
     mode = "hybrid" if query.use_words and vector else "vector" if vector else "fts"
     messages = tables.messages.get_many([message.id for message in best])

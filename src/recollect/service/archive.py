@@ -72,13 +72,15 @@ def search_passages(services: Services, request: SearchPassagesRequest) -> list[
     with services.store.read() as tables:
         agent = require_agent(tables, request.agent)
         archives = [tables.agents.get(agent_id) for agent_id in _shared_archives(agent)]
-    hits = _search_archive(services, request, agent)
+    last = request.offset + request.limit
+    hits = _search_archive(services, request, agent, limit=last)
     others = [archive for archive in archives if archive is not None]
     if not others:
-        return hits
-    hits += [hit for archive in others for hit in _search_archive(services, request, archive)]
+        return hits[request.offset :]
+    for archive in others:
+        hits += _search_archive(services, request, archive, limit=last)
     hits.sort(key=lambda hit: (hit.score, hit.memory.observed_at), reverse=True)
-    return hits[: request.limit]
+    return hits[request.offset : last]
 
 
 def _shared_archives(agent: Agent) -> list[str]:
@@ -88,11 +90,13 @@ def _shared_archives(agent: Agent) -> list[str]:
     return [archive_id for archive_id in ids if isinstance(archive_id, str)] if ids else []
 
 
-def _search_archive(services: Services, request: SearchPassagesRequest, owner: Agent) -> list[Hit]:
-    fields = request.model_dump(exclude={"agent", "tags", "tag_match"})
+def _search_archive(
+    services: Services, request: SearchPassagesRequest, owner: Agent, *, limit: int
+) -> list[Hit]:
+    fields = request.model_dump(exclude={"agent", "tags", "tag_match", "offset"})
     search = SearchRequest(**fields, agent=owner.id, scopes=(Scope.AGENT,))
     query = read.memory_query_of(search, search.query)
-    query = replace(query, below_threshold=request.below_threshold)
+    query = replace(query, limit=limit, below_threshold=request.below_threshold)
     tags = frozenset(redact(tag).text for tag in request.tags)
     if request.tag_match == "any":
         query = replace(query, filters=replace(query.filters, any_tags=tags))

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from recollect.domain.conversation import Conversation, Message, MessageFilters, MessageHit, Role
+from recollect.domain.document import check_filter
 from recollect.domain.retrieval import LoggedItem, Retrieval
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import InvalidInput
@@ -88,7 +89,13 @@ def _roles(roles: tuple[Role, ...] | None) -> frozenset[Role]:
 
 
 def _filters(request: SearchMessagesRequest) -> MessageFilters:
-    return MessageFilters(roles=_roles(request.roles), since=request.since, until=request.until)
+    conditions = request.filter if request.filter is not None else {}
+    if not isinstance(conditions, Mapping):
+        raise InvalidInput("filter must be an object with a condition for each field of metadata")
+    check_filter(conditions)
+    return MessageFilters(
+        roles=_roles(request.roles), since=request.since, until=request.until, metadata=conditions
+    )
 
 
 def _search(
@@ -110,6 +117,7 @@ def _search(
             owner=owner,
             filters=filters,
             limit=request.limit,
+            offset=request.offset,
             use_words=request.mode != "vector",
             correct_spelling=True,
             below_threshold=request.below_threshold,
@@ -178,7 +186,7 @@ def _time_range(
     if resolved.filters.conversation_id is not None:
         return None, "sessions are not looked for inside of one conversation"
     if when is None:
-        best = find_messages(tables, replace(resolved, limit=1), meaning)
+        best = find_messages(tables, replace(resolved, limit=1, offset=0), meaning)
         agent_id, step = resolved.agent_id, time.session_step
         adjacent = _adjacent_session(tables, best, agent_id, step, asked_at) if best else None
         return adjacent, f"{'before' if step < 0 else 'after'} the session that matches best"

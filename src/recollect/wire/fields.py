@@ -349,6 +349,7 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 BranchPoint = Annotated[str | tuple[str, int], BeforeValidator(_branch_point)]
 Limit = Annotated[int, whole_number(1, limits.MAX_LIMIT)]
 Offset = Annotated[int, whole_number(0, 10**9)]
+SearchOffset = Annotated[int, whole_number(0, 10_000)]  # all before it are ranked too
 Position = Annotated[int, whole_number(0, 2**53)]
 Version = Annotated[int, whole_number(1, 2**53)]
 BudgetTokens = Annotated[int, whole_number(50, 2_000_000)]

@@ -167,6 +167,16 @@ def test_messages_are_read_in_pages_and_counted_in_context(store: Store) -> None
         ]
 
 
+def test_speakers_are_narrowed_by_metadata(store: Store) -> None:
+    marked = replace(message(1, "one"), metadata={"n": 1})
+    say(store, message(0, "zero"), marked)
+
+    with store.read() as tables:
+        for conversation_id in (None, "c1"):
+            filters = MessageFilters(conversation_id=conversation_id, metadata={"n": {"$gt": 0}})
+            assert tables.messages.speakers("a1", filters) == [(marked.id, Role.USER)]
+
+
 def test_a_message_is_pinned_and_goes_back_to_the_context(store: Store) -> None:
     say(store, message(0, "zero"), message(1, "one"))
 

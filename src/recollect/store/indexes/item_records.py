@@ -7,6 +7,7 @@ from typing import Any
 
 from recollect.clock import from_micros, to_micros
 from recollect.domain.conversation import MessageFilters, Role
+from recollect.domain.document import passes_filter
 from recollect.domain.memory import UNREVIEWED, MemoryType
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
@@ -60,8 +61,8 @@ class ItemRecords:
             if has_vectors:
                 self._partitions[item_id] = partition_id
             if record_id is not None:
-                records[item_id] = self._parse(row)
-                if self._kind is ItemKind.MESSAGE and row[-1] is not None:
+                record = records[item_id] = self._parse(row)
+                if record and self._kind is ItemKind.MESSAGE and row[-1] is not None:
                     self._preceding[item_id] = row[-2:]
 
     def record(self, item_id: int) -> IndexedRecord | None:
@@ -108,13 +109,17 @@ def time_range_values(filters: Filters | MessageFilters) -> dict[str, int]:
 
 def _reader(
     kind: ItemKind, filters: Filters | MessageFilters | None, ids: Collection[str] | None
-) -> tuple[str, Mapping[str, Any], Callable[[Sequence[Any]], IndexedRecord]]:
+) -> tuple[str, Mapping[str, Any], Callable[[Sequence[Any]], IndexedRecord | None]]:
     """Return the statement, its parameters, and the function that builds a record."""
     match kind, filters:
         case ItemKind.MEMORY, Filters():
             return "search_index.memory_records", memory_filter_values(filters), _memory_parser()
         case ItemKind.MESSAGE, MessageFilters():
-            return "search_index.message_records", _message_filter_values(filters), _message
+            return (
+                "search_index.message_records",
+                _message_filter_values(filters),
+                _message_parser(filters),
+            )
         case ((ItemKind.BLOCK | ItemKind.FILE | ItemKind.DOCUMENT), None):
             values = {"ids": None if ids is None else sorted(ids)}
             return "search_index.text_records", values, _text
@@ -145,9 +150,16 @@ def _memory_parser() -> Callable[[Sequence[Any]], IndexedRecord]:
     return parse
 
 
-def _message(row: Sequence[Any]) -> IndexedRecord:
-    item_id, _, _, message_id, created_at, role, _, _ = row
-    return IndexedRecord(message_id, item_id, at=from_micros(created_at), role=_ROLES[role])
+def _message_parser(filters: MessageFilters) -> Callable[[Sequence[Any]], IndexedRecord | None]:
+    conditions = filters.metadata
+
+    def parse(row: Sequence[Any]) -> IndexedRecord | None:
+        item_id, _, _, message_id, created_at, role, metadata, _, _ = row
+        if conditions and not passes_filter(json.loads(metadata), conditions):
+            return None
+        return IndexedRecord(message_id, item_id, at=from_micros(created_at), role=_ROLES[role])
+
+    return parse
 
 
 def _text(row: Sequence[Any]) -> IndexedRecord:
@@ -161,6 +173,7 @@ def _message_filter_values(filters: MessageFilters) -> dict[str, Any]:
         "besides": filters.besides_conversation,
         "project_id": filters.project_id,
         "call": json.dumps(filters.besides_calls_of) if filters.besides_calls_of else "",
+        "with_metadata": bool(filters.metadata),
         **time_range_values(filters),
     }
 

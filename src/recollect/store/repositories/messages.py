@@ -10,6 +10,7 @@ from recollect.domain.conversation import (
     MessageFilters,
     Role,
 )
+from recollect.domain.document import passes_filter
 from recollect.domain.scope import ItemKind
 from recollect.store.database_connection import any_json, record_shape, value_shape
 from recollect.store.repositories.repository import (
@@ -27,7 +28,6 @@ metadata payload created_at
 """
 _message = record_shape(Message, _MESSAGE)
 _SENDS = f'"{SEND_MESSAGE}"'
-_speaker = value_shape(str, Role)
 _texts = value_shape(str, str, str | None, str | None)
 
 LAST_ID = "~"  # sorts after every id
@@ -121,7 +121,13 @@ class MessageRepository(IndexedRepository):
     def speakers(self, agent_id: str | None, filters: MessageFilters) -> list[tuple[str, Role]]:
         """Return id and role of every message that passes *filters*, in order of time."""
         name = "speakers" if filters.conversation_id is None else "speakers_in"
-        return self._all(_speaker, name, **_filter_values(filters), agent_id=agent_id)
+        values = {"with_metadata": bool(filters.metadata), "agent_id": agent_id}
+        rows = self._rows(name, **_filter_values(filters), **values)
+        return [
+            (message_id, Role(role))
+            for message_id, role, metadata in rows
+            if not filters.metadata or passes_filter(json.loads(metadata), filters.metadata)
+        ]
 
     def set_pinned(self, message_id: str, pinned: bool) -> None:
         """Pin a message to the context, or unpin it."""

@@ -51,3 +51,4 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
         False, "Return the best matches even if they are below the threshold."
     )
     limit: fields.Limit = option(10, "How many at most.")
+    offset: fields.SearchOffset = option(0, "How many to skip.")

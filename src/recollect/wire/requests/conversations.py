@@ -281,10 +281,12 @@ class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /m
     until: fields.EndMoment | None = option(None, "Only what was said until then.")
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     mode: Annotated[str, fields.choice("hybrid", "fts", "vector")] = "hybrid"
+    filter: fields.Json = None
     below_threshold: fields.Flag = option(
         False, "Return the best matches even if they are below the threshold."
     )
     limit: fields.Limit = option(10, "How many at most.")
+    offset: fields.SearchOffset = option(0, "How many to skip.")
 
 
 class SearchForLettaRequest(

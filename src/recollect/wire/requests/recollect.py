@@ -15,7 +15,6 @@ from recollect.wire.fields import option
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.shared import CaptureFields, FilterFields, PlaceFields
 
-MAX_OFFSET = 10_000  # all results before it are ranked too
 MESSAGE_LIMIT = 12  # earlier messages in a bundle, at most
 
 
@@ -68,7 +67,7 @@ class SearchRequest(SearchFields, VerbRequest[list[Hit]], route="POST /search"):
     below_threshold: fields.Flag = option(
         False, "Return the best matches even if they are below the threshold."
     )
-    offset: Annotated[int, fields.whole_number(0, MAX_OFFSET)] = option(0, "How many to skip.")
+    offset: fields.SearchOffset = option(0, "How many to skip.")
 
 
 class WhyNotRequest(SearchFields, VerbRequest[WhyNot], route="POST /memories/{memory_id}/why-not"):

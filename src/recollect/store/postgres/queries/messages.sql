@@ -104,8 +104,8 @@ SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :con
 -- delete_messages: given as a JSON list of ids
 DELETE FROM messages WHERE id IN (SELECT value FROM json_list(:ids));
 
--- speakers: id and role of the messages of an agent in a time range, in order
-SELECT id, role FROM messages
+-- speakers: id and role of the messages of an agent in a time range, and metadata if :with_metadata, in order
+SELECT id, role, CASE WHEN :with_metadata <> 0 THEN metadata END FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND conversation_id NOT IN (SELECT id FROM hidden_conversations)
    AND role IN (SELECT value FROM json_list(:roles))
@@ -119,7 +119,7 @@ SELECT id, role FROM messages
  ORDER BY created_at, position;
 
 -- speakers_in: the same within a conversation
-SELECT id, role FROM messages
+SELECT id, role, CASE WHEN :with_metadata <> 0 THEN metadata END FROM messages
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_list(:roles))
    AND (content <> '' OR strpos(coalesce(tool_calls, ''), '"send_message"') > 0 OR strpos(coalesce(parts, ''), '"send_message"') > 0)

@@ -28,9 +28,9 @@ SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (S
         SELECT 1 FROM json_list(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value))
  ORDER BY j.key;
 
--- message_records: the same for messages, and the item of the message before it in its conversation if :preceding
+-- message_records: the same for messages, their metadata if :with_metadata, and the item of the message before it in its conversation if :preceding
 SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
-       m.id, m.created_at, m.role, b.seq, b.id
+       m.id, m.created_at, m.role, CASE WHEN :with_metadata <> 0 THEN m.metadata END, b.seq, b.id
   FROM int_list(:item_ids) j
   JOIN items i ON i.seq = j.value
   LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = i.id OFFSET 0) m

@@ -132,8 +132,8 @@ SELECT id, content, tool_calls, parts FROM messages WHERE conversation_id = :con
 -- delete_messages: given as a JSON list of ids
 DELETE FROM messages WHERE id IN (SELECT value FROM json_each(:ids));
 
--- speakers: id and role of the messages of an agent in a time range, in order
-SELECT id, role FROM messages
+-- speakers: id and role of the messages of an agent in a time range, and metadata if :with_metadata, in order
+SELECT id, role, iif(:with_metadata, metadata, NULL) FROM messages
  WHERE agent_id = :agent_id AND created_at >= :since AND created_at <= :until
    AND conversation_id NOT IN hidden_conversations
    AND role IN (SELECT value FROM json_each(:roles))
@@ -147,7 +147,7 @@ SELECT id, role FROM messages
  ORDER BY created_at, position;
 
 -- speakers_in: the same within a conversation
-SELECT id, role FROM messages
+SELECT id, role, iif(:with_metadata, metadata, NULL) FROM messages
  WHERE conversation_id = :conversation_id AND created_at >= :since AND created_at <= :until
    AND role IN (SELECT value FROM json_each(:roles))
    AND (content <> '' OR instr(coalesce(tool_calls, ''), '"send_message"') OR instr(coalesce(parts, ''), '"send_message"'))

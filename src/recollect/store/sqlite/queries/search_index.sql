@@ -26,9 +26,9 @@ SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXIS
    AND (:any_tags = '[]' OR EXISTS (
         SELECT 1 FROM json_each(:any_tags) t JOIN memory_tags g ON g.memory_id = m.id AND g.tag = t.value));
 
--- message_records: the same for messages, and the item of the message before it in its conversation if :preceding
+-- message_records: the same for messages, their metadata if :with_metadata, and the item of the message before it in its conversation if :preceding
 SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq)),
-       m.id, m.created_at, m.role, b.seq, b.id
+       m.id, m.created_at, m.role, iif(:with_metadata, m.metadata, NULL), b.seq, b.id
   FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
   LEFT JOIN messages m ON m.id = i.id
