@@ -22,9 +22,11 @@ from doc_examples import (
     run_example,
     without_varying_parts,
 )
+from in_process_server import serve_in_thread
 from recollect.cli.main import ALIASES, COMMANDS
 from scripts import draw_lifecycle, generate_figures, generate_reference, terminal_svg
 from server_process import run_server
+from support import open_memory
 from tables import each_row
 from vendor_server import VendorServer
 
@@ -50,9 +52,17 @@ def environment(tmp_path: Path, vendor: VendorServer) -> Iterator[dict[str, str]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    with run_server(tmp_path / "served.db") as server:
+    with (
+        run_server(tmp_path / "served.db") as server,
+        open_memory(tmp_path / "old.db", words_only=True) as old,
+        serve_in_thread(old) as old_url,
+    ):
+        old.agents.create("guide")  # of the server that a reader moves from
+        for text in ("The passport expires in 2031.", "The hotel was loud."):
+            old.archive.insert("guide", text)
         env = reader_environment(
             tmp_path,
+            OLD_SERVER_URL=old_url,
             OPENAI_BASE_URL=vendor.openai_url,
             OPENAI_API_KEY="test",
             ANTHROPIC_BASE_URL=vendor.anthropic_url,
