@@ -12,8 +12,6 @@ export interface MiddlewareOptions extends ClientOptions {
   captureOnly?: boolean;
   /** Called with each error of the memory; by default the first one is logged. */
   onError?: (error: Error) => void;
-  /** The version of the models that your release of `ai` uses: "v3" for ai 6, "v4" for ai 7. Default "v3". */
-  specificationVersion?: LanguageModelMiddleware["specificationVersion"];
 }
 
 export declare function recollectMiddleware(options: MiddlewareOptions): LanguageModelMiddleware;

@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 export function recollectMiddleware(options) {
-  const { agent, budgetTokens, captureOnly = false, specificationVersion = "v3" } = options;
+  const { agent, budgetTokens, captureOnly = false } = options;
   const { onError = warnOnce() } = options;
   const client = options.client ?? new RecollectClient(options);
   const pause = pauseAfterFailures();
@@ -55,7 +55,7 @@ export function recollectMiddleware(options) {
   };
 
   return {
-    specificationVersion,
+    specificationVersion: "v3", // of ai 6; ai 7 does not read it
 
     async transformParams({ params }) {
       const query = lastUserText(params.prompt);

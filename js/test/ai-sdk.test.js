@@ -5,10 +5,14 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { generateText, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import * as aiTest from "ai/test";
 import { z } from "zod";
 import { recollectMiddleware } from "../ai-sdk.js";
 import { RecollectClient } from "../client.js";
+
+const { simulateReadableStream } = aiTest;
+const isVersion7 = "MockLanguageModelV4" in aiTest; // of the package ai
+const MockLanguageModel = isVersion7 ? aiTest.MockLanguageModelV4 : aiTest.MockLanguageModelV3;
 
 const url = process.env.RECOLLECT_URL;
 const client = new RecollectClient({ url });
@@ -17,7 +21,7 @@ const finished = { finishReason: { unified: "stop", raw: "stop" }, usage, warnin
 
 const scripted = (...contents) => {
   const left = [...contents];
-  return new MockLanguageModelV3({ doGenerate: async () => ({ ...finished, content: left.shift() }) });
+  return new MockLanguageModel({ doGenerate: async () => ({ ...finished, content: left.shift() }) });
 };
 const saying = (text) => [{ type: "text", text }];
 const told = (call) => call.prompt.filter((message) => message.role === "system").map((message) => message.content).join("\n");
@@ -60,7 +64,7 @@ test("the steps of a tool loop store what the user typed once", async () => {
 test("a stream reaches the caller whole and is stored when it ends", async () => {
   const parts = ["Al", "ba."].map((delta) => ({ type: "text-delta", id: "1", delta }));
   const chunks = [{ type: "text-start", id: "1" }, ...parts, { type: "text-end", id: "1" }, { type: "finish", ...finished }];
-  const mock = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
+  const mock = new MockLanguageModel({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
   const model = wrapLanguageModel({ model: mock, middleware: recollectMiddleware({ agent: "reader", client }) });
 
   const { textStream } = streamText({ model, prompt: "Read me its name." });
