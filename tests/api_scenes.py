@@ -126,6 +126,7 @@ def memories(door: RecordedCalls) -> None:
     door.forget(other.id)
     door.forget(other.id)
     door.context_for("choose a database", project="site", budget_tokens=500)
+    door.context_for("choose a database", project="site", quick=True)
     door.context_for("x", budget_tokens=0)
     door.briefing(project="site", budget_tokens=300, form="markdown")
     door.briefing(project="site", budget_tokens=0)

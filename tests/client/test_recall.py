@@ -24,11 +24,14 @@ class HeldMemory:
     def __init__(self, rec: LocalRecollect) -> None:
         self._rec = rec
         self.queries: list[str] = []
+        self.quick_queries: list[str] = []
         self.held = threading.Semaphore(0)
         self.asked = threading.Semaphore(0)
 
     def context_for(self, query: str, **arguments: Any) -> Any:
         self.queries.append(query)
+        if arguments.get("quick"):
+            self.quick_queries.append(query)
         self.asked.release()
         if query.startswith("held"):
             self.held.acquire()
@@ -71,9 +74,9 @@ def test_a_query_that_is_being_answered_is_not_sent_again(
 ) -> None:
     recall = recall_of(memory, warnings, timeout_s=30)
     key = (f"held {QUERY}", ())
-    first = recall._start(key)
+    first = recall._start(key, time.monotonic())
 
-    assert recall._start(key) is first
+    assert recall._start(key, time.monotonic()) is first
     memory.held.release()
     assert FACT in first.result().text
     assert len(memory.queries) == 1
@@ -100,6 +103,26 @@ def test_a_call_whose_turn_does_not_come_in_time_gets_the_briefing(
     assert all(FACT in text for text in texts)
     assert FACT in fast  # the memory is asked again at once
     assert warnings == []
+
+
+def test_a_query_that_waited_among_others_is_answered_quickly(
+    memory: HeldMemory, warnings: list[str]
+) -> None:
+    recall = recall_of(memory, warnings, timeout_s=60)
+    long_ago = time.monotonic() - 30
+
+    assert FACT in recall.memory_text(QUERY, [], asked_at=long_ago)  # it was alone
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(ask, recall, f"held {QUERY}")
+        memory.asked.acquire()
+        memory.asked.acquire()
+        assert FACT in recall.memory_text(f"Late: {QUERY}", [], asked_at=long_ago)
+        assert FACT in ask(recall, f"New: {QUERY}")
+        memory.held.release()
+        assert FACT in running.result()
+    recall.close()
+
+    assert memory.quick_queries == [f"Late: {QUERY}"]
 
 
 def test_a_memory_that_answers_nobody_is_not_called_busy(

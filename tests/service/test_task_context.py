@@ -19,6 +19,7 @@ from conversation_messages import (
 from filled_stores import copy_filled
 from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Retrieval
 from recollect.domain.context_bundle import SectionName
+from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.service.read import MAX_DROPPED
 from support import FakeClock, open_memory
 from tables import each_row
@@ -555,3 +556,28 @@ def test_at_a_small_budget_everything_left_out_is_named(
     assert bundle.summary == summary or summary.id in named
     assert len(bundle.history) == 12 or "history" in kinds
     assert "memory_metadata" in bundle.text or "metadata" in kinds
+
+
+def test_a_quick_bundle_compares_words_only(path: Path, clock: FakeClock) -> None:
+    embedder = ScriptedEmbedder(synonyms={"automobile": "car"})
+    with open_memory(path, clock=clock, embedder=embedder) as rec:
+        rec.agents.create("anna")
+        rec.blocks.set("anna", "persona", "I am Anna.")
+        rec.archive.insert("anna", "The car is a green Fiat.")
+        talk = rec.conversations.start(agent="anna")
+        rec.conversations.append(talk, "user", "My car is in the garage.")
+        rec.drain()
+
+        by_meaning = rec.context_for("Where is the automobile?", agent="anna")
+        embedder.texts.clear()
+        by_words = rec.context_for("Where is the car?", agent="anna", quick=True)
+        nothing = rec.context_for("Where is the automobile?", agent="anna", quick=True)
+        notes = logged(rec, by_words).notes
+
+    assert embedder.texts == []
+    for bundle in (by_meaning, by_words):
+        assert "The car is a green Fiat." in bundle.text
+        assert "My car is in the garage." in bundle.text
+    assert "I am Anna." in nothing.text
+    assert "garage" not in nothing.text
+    assert "meaning was not compared: a quick answer was asked for" in notes

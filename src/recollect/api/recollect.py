@@ -220,6 +220,7 @@ class Recollect(Noun):
         history: bool = True,
         message_limit: int = MESSAGE_LIMIT,
         visible_texts: Sequence[str] = (),
+        quick: bool = False,
         asked_at: Moment = None,
     ) -> Bundle:
         """
@@ -230,7 +231,8 @@ class Recollect(Noun):
         history, relevant, margin); *form* is tags or markdown; tokens are counted for *model*.
         Pass `history=False` if you send the conversation to the model yourself. At most
         *message_limit* earlier messages are recalled; *visible_texts*, which the model sees anyway,
-        are left out.
+        are left out. With *quick* only words are compared, no meanings, and fewer memories are
+        weighed: it takes less than half the processor time and finds less.
         """
         return self._send(requests.ContextForRequest, locals())
 

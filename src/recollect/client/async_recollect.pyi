@@ -1393,6 +1393,7 @@ class AsyncRecollect:
         history: bool = True,
         message_limit: int = MESSAGE_LIMIT,
         visible_texts: Sequence[str] = (),
+        quick: bool = False,
         asked_at: Moment = None,
     ) -> Bundle:
         """Return what an agent should know for *task*, with citations, within a token budget."""

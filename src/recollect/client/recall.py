@@ -6,9 +6,10 @@ so that calls in the meantime do not wait. The text is fenced as data: first the
 same from call to call, so that prompt caches keep working, then what is relevant to the query.
 
 If many calls are made at once, the memory answers them one after the other, and some would wait too
-long although it works. Calls with the same query share one answer. A call whose turn does not come
-in time gets the briefing instead: what is known about the user and the project, whatever is asked.
-It is fetched once for all of them, when the first call has waited for half of its time.
+long although it works. Calls with the same query share one answer. A query that has waited for a
+while among others is answered quickly, by its words. A call whose turn does not come in time gets
+the briefing instead: what is known about the user and the project, whatever is asked. It is fetched
+once for all of them, when the first call has waited for half of its time.
 """
 
 import threading
@@ -29,6 +30,8 @@ MAX_VISIBLE_TEXTS = 40  # texts of the caller's own prompt that need not be reca
 MAX_VISIBLE_CHARS = 4_000
 MAX_QUERY_CHARS = 4_000
 MAX_PARALLEL = 8  # more queries wait, within their timeout
+QUICK_SHARE = 0.125  # of the timeout; a query that waited longer is answered by its words
+QUICK_MESSAGES = 6  # in such an answer
 BRIEFING_AGE_S = 30.0  # for which a briefing is used again
 _BRIEFING_FIELDS = ("agent", "project", "repo", "session", "budget_tokens", "form")
 
@@ -92,7 +95,7 @@ class MemoryRecall:
         self._briefing_pool.shutdown(wait=False, cancel_futures=True)
 
     def _context_for(self, key: QueryKey, asked_at: float) -> Any:
-        future = self._start(key)
+        future = self._start(key, asked_at)
         try:
             return future.result(_seconds_until(asked_at + self._timeout_s / 2))
         except FutureTimeout:
@@ -107,19 +110,24 @@ class MemoryRecall:
                 raise MemoryBusy(f"memory was busy for {self._timeout_s:g} s") from None
             raise ServerUnavailable(f"memory took longer than {self._timeout_s:g} s") from None
 
-    def _start(self, key: QueryKey) -> "Future[Any]":
+    def _start(self, key: QueryKey, asked_at: float) -> "Future[Any]":
         """Return the answer to a query that is being fetched; others wait for the same one."""
         with self._lock, no_session():
             future = self._running.get(key)
             if future is None or future.cancelled():
-                future = self._running[key] = self._pool.submit(self._ask, key)
+                future = self._running[key] = self._pool.submit(self._ask, key, asked_at)
                 future.add_done_callback(lambda _: self._running.pop(key, None))
         return future
 
-    def _ask(self, key: QueryKey) -> Any:
+    def _ask(self, key: QueryKey, asked_at: float) -> Any:
         query, visible = key
+        arguments = {**self._arguments, "visible_texts": list(visible)}
+        with self._lock:
+            is_alone = len(self._running) == 1
+        if not is_alone and time.monotonic() > asked_at + QUICK_SHARE * self._timeout_s:
+            arguments |= {"quick": True, "message_limit": QUICK_MESSAGES}
         with use_client(LEARNING):
-            bundle = self._memory.context_for(query, **self._arguments, visible_texts=list(visible))
+            bundle = self._memory.context_for(query, **arguments)
         self._answered_at = time.monotonic()
         return bundle
 

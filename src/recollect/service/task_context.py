@@ -71,6 +71,7 @@ from recollect.wire.requests.recollect import ContextForRequest
 from recollect.wire.requests.shared import BlockPlaceFields
 
 HITS = 40
+QUICK_HITS = 10
 PREFERENCES_AMONG = 50  # the newest memories, among which answer preferences are looked for
 MAX_PREFERENCES = 3
 EXTRA_MESSAGES = 80  # searched for, at most, because hits in the history or in sight are dropped
@@ -81,6 +82,7 @@ OPENING_MESSAGES = 5  # of a conversation, among which its first typed message i
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
 MAX_CONFLICTS = 3  # other sides that are told of one memory
+QUICK = "meaning was not compared: a quick answer was asked for"
 WHY_CONFLICT = "Contradicts a memory of the bundle."
 WHY_PREFERENCE = "Answer preference: included with every non-empty bundle."
 
@@ -180,6 +182,9 @@ def _read_material(
     def read_all(snapshot: read.QuerySnapshot) -> _Material:
         return _material_of(services, snapshot, request, task)
 
+    if request.quick:
+        with services.store.read() as tables:
+            return read_all(read.QuerySnapshot(tables, None, QUICK))
     return read.read_for_query(services, task, read_all, embeds_pending=embeds_pending)
 
 
@@ -284,7 +289,7 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         query=task,
         place=where,
         asked_at=request.asked_at,
-        limit=HITS,
+        limit=QUICK_HITS if request.quick else HITS,
         unreviewed=True,
         session_records=asks_about_past(task),
         below_threshold=viewer.project_id is not None and is_instruction(task),

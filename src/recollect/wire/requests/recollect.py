@@ -95,6 +95,7 @@ class ContextForRequest(PlaceFields, VerbRequest[Bundle], route="POST /context")
     history: fields.Flag = True
     message_limit: Annotated[int, fields.whole_number(0, 1_000)] = MESSAGE_LIMIT
     visible_texts: fields.Texts = ()
+    quick: fields.Flag = False
     asked_at: fields.ZonedMoment | None = None
 
 
