@@ -15,6 +15,7 @@ FRAMEWORKS = {
     "test_google_adk.py": "google.adk",
     "test_langchain.py": "langchain_core",
     "test_langgraph.py": "langgraph",
+    "test_learning_cohere.py": "cohere",
     "test_learning_gemini.py": "google.genai",
     "test_learning_ollama.py": "ollama",
     "test_llama_index.py": "llama_index.core",

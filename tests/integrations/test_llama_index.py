@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ImageBlock,
+    MessageRole,
+    TextBlock,
+    ToolCallBlock,
+)
+from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
@@ -146,3 +154,42 @@ def test_inside_learning_what_a_block_stores_is_not_stored_again(
         for query in ("Where is Rex?", "Is Rex a dog?")
         for text in (query, default_text(query))
     )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of llama-index-workflows
+def test_a_real_agent_is_told_what_it_heard_in_another_session(rec: LocalRecollect) -> None:
+    prompts: list[list[ChatMessage]] = []
+
+    def answer(messages: list[ChatMessage], **_: Any) -> ChatMessage:
+        """Call the tool once in each session, then answer."""
+        prompts.append(list(messages))
+        if messages[-1].role is MessageRole.TOOL:
+            return ChatMessage(role="assistant", content=f"So: {messages[-1].content}")
+        call = ToolCallBlock(tool_call_id=f"c{len(prompts)}", tool_name="look", tool_kwargs={})
+        return ChatMessage(role="assistant", blocks=[call])
+
+    def look() -> str:
+        """Look around."""
+        return "A park."
+
+    async def scene() -> list[str]:
+        block = RecollectMemoryBlock(rec, agent="helper")
+        answers = []
+        for session, text in (("s1", "My dog is called Rex."), ("s2", "What is my dog called?")):
+            async with short_term_memory(block, session) as memory:
+                llm = MockFunctionCallingLLM(response_generator=answer)
+                agent = FunctionAgent(llm=llm, tools=[look], system_prompt="Be brief.")
+                answers.append(str(await agent.run(text, memory=memory)))
+                await block.aput(await memory.aget_all(), session_id=session)
+        return answers
+
+    assert asyncio.run(scene()) == ["So: A park."] * 2
+    first, *_, last = [str([message.content for message in prompt]) for prompt in prompts]
+    assert "Rex" in first
+    assert last.count("My dog is called Rex.") == 1  # said in the other session
+    talk = rec.conversations.find("s1", agent="helper")
+    assert talk is not None
+    stored = [(message.role.value, message.content) for message in rec.conversations.messages(talk)]
+    assert ("user", "My dog is called Rex.") in stored
+    assert ("tool", "A park.") in stored
+    assert stored[-1] == ("assistant", "So: A park.")
