@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_agent_sdk import ClaudeAgentOptions
+from claude_agent_sdk import ClaudeAgentOptions, query
 from claude_agent_sdk.testing import run_session_store_conformance
 
 from doc_examples import reader_environment, run_framework_page
 from recollect import LocalRecollect
 from recollect.integrations.claude_agent_sdk import RecollectSessionStore
+from vendor_server import ScriptedResponse, VendorServer
 
 pytestmark = pytest.mark.vendor
 
@@ -101,6 +102,49 @@ def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect)
         assert await store.load(KEY) == TRANSCRIPT
 
     asyncio.run(scene())
+
+
+def test_query_is_resumed_from_the_store_on_another_machine(
+    rec: LocalRecollect, vendor: VendorServer, tmp_path: Path
+) -> None:
+    """The SDK's own program runs, with a scripted model: each time with an empty home folder."""
+
+    async def ask(machine: str, text: str, **more: Any) -> str:
+        home = tmp_path / machine
+        home.mkdir()
+        env = {
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+            "ANTHROPIC_BASE_URL": vendor.anthropic_url,
+            "ANTHROPIC_API_KEY": "test",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        }
+        options = ClaudeAgentOptions(
+            session_store=RecollectSessionStore(rec, agent="claude"),
+            env=env,
+            cwd=folder,
+            model="claude-sonnet-5-5",
+            setting_sources=[],
+            **more,
+        )
+        messages = [message async for message in query(prompt=text, options=options)]
+        return str(messages[-1].session_id)
+
+    async def scene() -> None:
+        session_id = await ask("first", "My dog is called Rex.")
+        vendor.clear_requests()
+        await ask("second", "What is my dog called?", resume=session_id)
+
+    folder = tmp_path / "project"
+    folder.mkdir()
+    vendor.set_default(ScriptedResponse(text="Rex, I see."))
+    asyncio.run(scene())
+
+    prompt = str(vendor.requests[-1].body["messages"])
+    assert "My dog is called Rex." in prompt
+    assert "Rex, I see." in prompt
+    hits = rec.conversations.search("what is the dog called?", agent="claude", roles="user")
+    assert "My dog is called Rex." in [hit.message.content for hit in hits]
 
 
 def test_lines_of_an_unknown_form_are_kept(rec: LocalRecollect) -> None:
