@@ -306,6 +306,23 @@ def test_a_search_within_a_time_range_finds_only_what_is_in_it(store: Store) -> 
 
 
 @pytest.mark.usefixtures("stored_agents")
+def test_a_search_of_messages_is_narrowed_by_their_metadata(store: Store) -> None:
+    texts = [message(number, f"zebra {number}") for number in range(3)]
+    marked = [replace(texts[number], metadata={"n": number, "é": "\x00"}) for number in (1, 2)]
+    say(store, texts[0], *marked)
+    owner = Owner(Scope.AGENT, "a1")
+
+    def ids(conditions: dict[str, Any]) -> list[str]:
+        filters = MessageFilters(metadata=conditions)
+        return matching_ids(store, "zebra", [owner], kind=ItemKind.MESSAGE, filters=filters)
+
+    assert sorted(ids({})) == ["c1 m0", "c1 m1", "c1 m2"]
+    assert ids({"n": {"$gt": 1}}) == ["c1 m2"]
+    assert sorted(ids({"é": "\x00"})) == ["c1 m1", "c1 m2"]
+    assert ids({"n": 5}) == []
+
+
+@pytest.mark.usefixtures("stored_agents")
 def test_records_of_other_owners_are_found_if_they_have_enough_words(
     store: Store, keep: Keep, clock: FakeClock
 ) -> None:
