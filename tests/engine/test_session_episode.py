@@ -11,6 +11,8 @@ from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.source import Source, SourceKind
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
+from recollect.engine.extract.classify_sentence import ExtractionMode
+from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.session_episode import MAX_CHARS, MAX_REQUESTS, session_episode
 from recollect.engine.source_text import render_transcript, turns_in_source
 from recollect.text.fence import fence_text
@@ -205,6 +207,83 @@ def test_a_session_of_nothing_but_injected_memory_tells_nothing() -> None:
     assert episode is None or "Ghent" not in episode.content
 
 
+# ── what was decided and done ───────────────────────────────────────────────────────────────────
+
+
+def record_of(*said: TranscriptMessage) -> ExtractedStatement | None:
+    """Return the episode of a session with the statements that extraction finds in it."""
+    source = source_of(*said)
+    turns = turns_in_source(source)
+    statements = list(find_statements(source.content, turns, ExtractionMode()))
+    return session_episode(source, turns, statements=statements)
+
+
+SESSION = (
+    user("Please look at the importer, it drops rows with empty cells."),
+    TranscriptMessage(Voice.TOOL, 'Edit {"file_path": "src/importer.py"}', speaker="Edit"),
+    TranscriptMessage(Voice.TOOL, "ok"),
+    TranscriptMessage(Voice.TOOL, 'Bash {"command": "pytest -q"}', speaker="Bash"),
+    TranscriptMessage(Voice.TOOL, "2 failed\nexit code: 1"),
+    agent("We decided to use Avro."),
+    user("Let's use Parquet for the archive because it is small."),
+)
+
+
+def test_the_record_of_a_session_quotes_its_decisions_and_names_what_was_done() -> None:
+    record = record_of(*SESSION)
+
+    assert record is not None
+    assert record.content.splitlines() == [
+        "Asked: Please look at the importer, it drops rows with empty cells.",
+        "Decided: Let's use Parquet for the archive because it is small.",
+        "Done: changed src/importer.py; ran `pytest -q` (failed)",
+    ]
+
+
+def test_each_decision_of_a_record_is_a_quote_of_the_user() -> None:
+    record, content = record_of(*SESSION), source_of(*SESSION).content
+
+    assert record is not None
+    assert [(content[span.start : span.end], span.voice) for span in record.spans] == [
+        ("Please look at the importer, it drops rows with empty cells.", Voice.USER),
+        ("Let's use Parquet for the archive because it is small.", Voice.USER),
+    ]
+
+
+def test_of_many_requests_and_decisions_the_record_stays_short_and_tells_nothing_twice() -> None:
+    requests = [user(f"Please rename page {n} of it, " + "word " * 60) for n in range(5)]
+    decisions = [
+        f"We decided to keep archive {n} in " + "very " * 30 + "old euros." for n in range(9)
+    ]
+
+    record = record_of(*requests, *map(user, decisions))
+
+    assert record is not None
+    assert len(record.content) < 1_200
+    asked, decided = record.content.splitlines()
+    assert asked.startswith("Asked: Please rename page 0")
+    assert [n for n in range(9) if f"archive {n}" in decided] == [5, 6, 7, 8]
+    assert [n for n in range(5, 9) if f"archive {n}" in asked] == []
+
+
+@each_row(
+    "said",
+    [
+        user("Let's use Parquet because it's small, haha, just kidding!"),
+        user("Let's go with Parquet, but keep this between us."),
+        user("> Let's go with Parquet because it is small.\n\nWhat do you think of that?"),
+        agent("Let's go with Parquet because it is small."),
+    ],
+)
+def test_neither_jokes_nor_confidences_nor_other_voices_are_decisions_of_a_session(
+    said: TranscriptMessage,
+) -> None:
+    record = record_of(user("Please look at the importer."), said)
+
+    assert record is not None
+    assert "Decided" not in record.content
+
+
 # ── any session ─────────────────────────────────────────────────────────────────────────────────
 
 texts = st.one_of(
@@ -217,6 +296,9 @@ texts = st.one_of(
             "word " * 100,
             "█ █",
             fence_text("Known."),
+            "Let's use Parquet because it is small.",
+            "We decided to keep the " + "very " * 60 + "old archive.",
+            'Edit {"file_path": "src/importer.py"}',
         ]
     ),
 )
@@ -229,9 +311,10 @@ def test_any_session_has_an_episode_of_quotes_or_none(said: list[TranscriptMessa
     source = source_of(*said)
     turns = turns_in_source(source)
 
-    episode = session_episode(source, turns)
+    statements = list(find_statements(source.content, turns, ExtractionMode()))
+    episode = session_episode(source, turns, statements=statements)
 
-    assert episode == session_episode(source, turns)
+    assert episode == session_episode(source, turns, statements=statements)
     for span in () if episode is None else episode.spans:
         [turn] = [turn for turn in turns if turn.start <= span.start < span.end <= turn.end]
         assert turn.voice is span.voice

@@ -255,8 +255,17 @@ def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
         is_own_affair=asks_about_own_affairs(task),
         project_id=scene.viewer.project_id or "",
         about_past=time is not None or asks_about_past(task),
+        time_range=_bounded_range(time),
         speaker=intended_speaker(task),
     )
+
+
+def _bounded_range(time: TimeQuery | None) -> tuple[datetime, datetime] | None:
+    """Return the time of which a request asks for everything, if it has a start and an end."""
+    if time is None or time.time is None or not time.include_all or time.time.session_count:
+        return None
+    start, end = time.time.start, time.time.end
+    return (start, end) if start is not None and end is not None else None
 
 
 def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRequest:

@@ -13,7 +13,8 @@ _ABOUT_SESSIONS = LazyPattern(
     r"|\b(?:last|past|previous|this) (?:week|month|year|night|few \w+"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|\b(?:did|have|had|were|was) (?:i|we|you|us)\b.{0,40}\b(?:do|done|doing|work\w*|discuss\w*"
-    r"|talk\w*|ask\w*|decide\w*|say|said|mention\w*|tell|told)\b"
+    r"|talk\w*|ask\w*|decide\w*|say|said|mention\w*|tell|told|change|edit|fix)\b"
+    r"|\bwh(?:at|ich \w+) (?:was|were|has been|have been) (?:done|decided|discussed|changed)\b"
     r"|\b(?:i|we|you) (?:were|was) (?:working|talking|discussing)\b"
 )
 

@@ -61,7 +61,8 @@ def extract(context: EngineContext, leased_job: LeasedJob) -> None:
     mode = extraction_mode(source.metadata, is_scoped=event.owner.scope is not Scope.GLOBAL)
     statements, left_out = _most_confident(find_statements(source.content, turns, mode), mode)
     # The event's own title may be one that a model wrote.
-    episode = session_episode(source, turns, title=leased_job.payload.get("title", ""))
+    title = leased_job.payload.get("title", "")
+    episode = session_episode(source, turns, title=title, statements=statements)
     if episode is not None:
         statements.append(episode)
     candidates = build_candidates(context, statements, event, source, leased_job, "rules")

@@ -1,14 +1,17 @@
 """
-Build one episode per session: a short extractive summary of what the session was about.
+Build one episode per session: a short extractive summary of what was asked, decided and done.
 
-It quotes the user's first request and the longest later ones, so the episode has evidence like any
-other memory. It is told to later sessions, so it quotes only what the user plainly typed: neither
-pasted text, nor the assistant, which may repeat what a file or a page said. Without such words
-there is no episode.
+It quotes the user's first request, the longest later ones and the decisions, so the episode has
+evidence like any other memory. It is told to later sessions, so it quotes only what the user
+plainly typed: neither pasted text, nor the assistant, which may repeat what a file or a page said.
+Without such words there is no episode. What was done comes from recorded tool calls
+(session_activity.py).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
 
 from recollect.domain.candidate import ExtractedStatement, VoicedSpan
 from recollect.domain.memory import MemoryType
@@ -16,27 +19,56 @@ from recollect.domain.provenance import StatementFlag
 from recollect.domain.source import BLANKS, Source
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.find_statements import content_flags
+from recollect.engine.extract.session_activity import describe_activity
 from recollect.engine.extract.utterances import Utterance, utterances
+from recollect.engine.learn.recorded_calls import recorded_calls
 from recollect.engine.source_text import SourceTurn
 from recollect.text.fence import fenced_spans
 from recollect.text.sentence_classifier import normalize_sentence
 
 MAX_REQUESTS = 4
 MAX_CHARS = 220
+MAX_DECISIONS = 4
+MAX_DECISION_CHARS = 160
+MAX_RECORD_CHARS = 1_100
 MIN_WORDS = 3
+_SEPARATOR = " / "
 
 
 def session_episode(
-    source: Source, turns: Sequence[SourceTurn], *, title: str = ""
+    source: Source,
+    turns: Sequence[SourceTurn],
+    *,
+    title: str = "",
+    statements: Sequence[ExtractedStatement] = (),
 ) -> ExtractedStatement | None:
-    """Return the episode of a session, or None if nobody said anything."""
+    """
+    Return the episode of a session, or None if nobody said anything.
+
+    *statements* are those that were found in the session: its decisions are quoted.
+    """
     if source.metadata.get("mode", "transcript") in ("note", "summary"):
         return None  # a note is not a session
-    requests = _requests(source.content, turns) or _first_text(source.content, turns)
-    if not requests:
+    requests = _requests(source.content, turns)
+    decisions = _decision_spans(statements)
+    if not requests and not decisions:
+        requests = _first_text(source.content, turns)
+    if not requests and not decisions:
         return None
-    content = "Asked: " + " / ".join(_shorten(request.text) for request in requests)
+    decided = [source.content[span.start : span.end] for span in decisions]
+    texts = {
+        "Asked": "",
+        "Decided": _SEPARATOR.join(_shorten(text, MAX_DECISION_CHARS) for text in decided),
+        "Done": describe_activity(recorded_calls(source)),
+    }
+    requests = [request for request in requests if not _is_in(request, decisions)]
+    requests = _that_fit(requests, MAX_RECORD_CHARS - sum(map(len, texts.values())))
+    texts["Asked"] = _SEPARATOR.join(_shorten(request.text, MAX_CHARS) for request in requests)
+    content = "\n".join(f"{name}: {text}" for name, text in texts.items() if text)
     spans = [VoicedSpan(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
+    spans += [
+        replace(span, end=min(span.end, span.start + MAX_DECISION_CHARS)) for span in decisions
+    ]
     return ExtractedStatement(
         type=MemoryType.EPISODE,
         content=content,
@@ -47,6 +79,31 @@ def session_episode(
         title=_title(source, turns, title),
         flags=content_flags(normalize_sentence(content)),
     )
+
+
+def _decision_spans(statements: Sequence[ExtractedStatement]) -> list[VoicedSpan]:
+    """Return the quotes of the latest decisions that the user typed, in order."""
+    unfit = {StatementFlag.INSTRUCTION, StatementFlag.CONFIDENTIAL}
+    spans = [
+        statement.spans[0]
+        for statement in statements
+        if statement.type is MemoryType.DECISION
+        and statement.is_proposed
+        and statement.voice is Voice.USER
+        and unfit.isdisjoint(statement.flags)
+    ]
+    return sorted(spans, key=lambda span: span.start)[-MAX_DECISIONS:]
+
+
+def _is_in(utterance: Utterance, spans: Sequence[VoicedSpan]) -> bool:
+    return any(span.start <= utterance.start < span.end for span in spans)
+
+
+def _that_fit(requests: Sequence[Utterance], max_chars: int) -> list[Utterance]:
+    """Return the first of *requests* that fit into *max_chars*, one at least."""
+    ends = accumulate(min(len(u.text), MAX_CHARS) + len(_SEPARATOR) for u in requests)
+    fitting = sum(end <= max_chars for end in ends)
+    return list(requests[: max(fitting, 1)])
 
 
 def _title(source: Source, turns: Sequence[SourceTurn], name: str) -> str:
@@ -106,9 +163,9 @@ def _word_count(utterance: Utterance) -> int:
     return len({word for word in words if len(word) > 3})
 
 
-def _shorten(text: str) -> str:
+def _shorten(text: str, max_chars: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MAX_CHARS else line[: MAX_CHARS - 1] + "…"
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def _start_time(source: Source, turns: Sequence[SourceTurn]) -> datetime:
