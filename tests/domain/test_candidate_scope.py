@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.domain.candidate import ExtractedStatement, StatementSubject, VoicedSpan
+from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject, VoicedSpan
 from recollect.domain.candidate_scope import (
     SessionPlace,
     kept_scope,
@@ -91,7 +91,7 @@ def test_what_the_user_did_not_type_or_nobody_proposes_keeps_the_narrow_scope() 
     place = SessionPlace(**CODER)
 
     assert proposed_scope(statement(PERSON, voice=Voice.PASTED), place) == "agent"
-    assert proposed_scope(statement(PERSON, is_proposed=False), place) == "agent"
+    assert proposed_scope(statement(PERSON, not_proposed=NotProposed.UNLIKELY), place) == "agent"
     assert proposed_scope(statement(PERSON, type=MemoryType.EPISODE), place) == "agent"
 
 

@@ -42,6 +42,34 @@ def test_a_sentence_that_is_not_proposed_is_found_and_not_in_the_inbox(
     assert "not proposed" in str(words_only.explain(hit.memory.id))
 
 
+def test_explain_says_the_real_reason_why_a_statement_was_proposed_or_not(
+    words_only: LocalRecollect,
+) -> None:
+    reasons = {
+        PORT: "extracted: judged worth remembering (confidence ",
+        "I live in Ghent.": "extracted: identity",
+        LUNCH: "said, but not proposed (confidence 0.",
+        "We use Oracle for billing, lol.": "not proposed: it sounds like a joke or irony",
+        "Oh great, I just love working on Sundays.": "it sounds like a joke or irony",
+        "This stays between us: I'm quitting in June.": ", below 0.445); told in confidence",
+        "Don't tell anyone, but my salary is 70k.": "extracted: identity; told in confidence",
+    }
+    for text in reasons:
+        words_only.capture_session([{"role": "user", "content": text}], session=text)
+    words_only.drain()
+
+    memories = words_only.memories.list(
+        everywhere=True, statuses=["inbox", "active", "stated"], limit=50
+    )
+    explained = {
+        memory.evidence[0].quote: words_only.explain(memory.id).changes[0].reason
+        for memory in memories
+        if memory.type != "episode"
+    }
+
+    assert {text for text, reason in reasons.items() if reason not in explained[text]} == set()
+
+
 def test_a_statement_can_be_kept_from_a_search(words_only: LocalRecollect) -> None:
     say(words_only, LUNCH)
     [hit] = words_only.search("upload of photos", project="site")

@@ -14,6 +14,13 @@ from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
 
 
+class NotProposed(StrEnum):
+    """Why a statement is not proposed for review."""
+
+    UNLIKELY = "unlikely"  # the judge of durability holds it not to be worth remembering
+    JOKE = "joke"  # it sounds like a joke or irony, however likely it would be otherwise
+
+
 class StatementSubject(StrEnum):
     """What a statement is about."""
 
@@ -46,7 +53,12 @@ class ExtractedStatement:
     alternatives: tuple[str, ...] = ()
     flags: tuple[StatementFlag, ...] = ()
     subject: StatementSubject | None = None  # None: not judged
-    is_proposed: bool = True  # False: found by search as something that was said, nothing more
+    not_proposed: NotProposed | None = None  # then only search finds it, as something that was said
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether it waits for review."""
+        return self.not_proposed is None
 
     @property
     def voice(self) -> Voice:

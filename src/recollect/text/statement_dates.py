@@ -70,6 +70,11 @@ def is_past_event(text: str) -> bool:
     return bool(_PAST_TENSE.search(_NOT_PAST.sub(" ", text)))
 
 
+def has_finite_verb(text: str) -> bool:
+    """Return whether *text*, in English, has a verb with a tense that is recognised."""
+    return bool(_PRESENT_OR_FUTURE.search(text)) or is_past_event(text)
+
+
 def dates_in_statement(text: str, *, said_at: datetime) -> tuple[DateExpression, ...]:
     """
     Return the dates in *text*, each resolved by the tense of its clause.

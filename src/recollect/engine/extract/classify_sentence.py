@@ -10,7 +10,7 @@ list it.
 
 from dataclasses import replace
 
-from recollect.domain.candidate import StatementSubject
+from recollect.domain.candidate import NotProposed, StatementSubject
 from recollect.domain.memory import MemoryType
 from recollect.engine.judges.durability import (
     MIN_DURABLE,
@@ -81,8 +81,13 @@ class Classification:
     rule: str
     type: MemoryType
     confidence: float
-    is_proposed: bool = True
+    not_proposed: NotProposed | None = None
     subject: StatementSubject | None = None  # None: not judged
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether the sentence waits for review."""
+        return self.not_proposed is None
 
 
 def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
@@ -94,6 +99,15 @@ def classify_sentence(sentence: Sentence, mode: ExtractionMode) -> Classificatio
         return classification  # a decision or a task stays one
     # A failure is a pitfall of the work, whoever had it and whatever it was due to.
     return replace(classification, type=MemoryType.PROJECT, subject=StatementSubject.WORK)
+
+
+def classify_part(clause: Sentence, confidence: float) -> Classification:
+    """Classify a clause of a sentence that is worth remembering with this *confidence*."""
+    rule = matching_rule(clause.statement)
+    if rule is not None:
+        return _with_subject(_by_rule(clause, rule), clause, _features(clause, rule))
+    judged = Classification(JUDGED, MemoryType.PROJECT, confidence)
+    return _with_subject(judged, clause, _features(clause, None))
 
 
 def _classify(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
@@ -130,7 +144,7 @@ def _judged(sentence: Sentence, probability: float) -> Classification | None:
         if probability < MIN_INFORMATIVE or is_question(sentence.statement):
             return None
         kind = _type_by_person(sentence.statement)
-        return Classification(UNPROPOSED_RULE, kind, confidence, is_proposed=False)
+        return Classification(UNPROPOSED_RULE, kind, confidence, NotProposed.UNLIKELY)
     if sentence.is_correction:
         confidence = CORRECTED_CONFIDENCE
     elif asks_to_remember(sentence.normalized):

@@ -16,7 +16,7 @@ from itertools import count, islice
 from typing import Any
 
 from recollect.clock import derived_id
-from recollect.domain.candidate import ExtractedStatement, StatementSubject
+from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject
 from recollect.domain.candidate_scope import (
     PLACES_OF_WORK,
     SessionPlace,
@@ -39,6 +39,7 @@ from recollect.engine.judges.durability import MIN_DURABLE
 from recollect.engine.leased_job import LeasedJob, NextStep, Tally
 from recollect.engine.source_text import turns_in_source
 from recollect.errors import NotFound
+from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 from recollect.text.statement_dates import upcoming_dates
@@ -52,6 +53,14 @@ MAX_QUOTE_CHARS = 1_000
 # Rules that find what is preferred or always done, whether by a person or in a project.
 RULES_OF_BEHAVIOUR = frozenset({"preference", "remember", "correction"})
 OWNER_FIELDS = ("project_id", "repo_id", "agent_id", "session_id", "scope")
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory that is not stored yet, and why it is created."""
+
+    memory: Memory
+    reason: str
 
 
 def extract(context: EngineContext, leased_job: LeasedJob) -> None:
@@ -141,7 +150,7 @@ def build_candidates(
     source: Source,
     leased_job: LeasedJob,
     how: str,
-) -> Iterator[Memory]:
+) -> Iterator[NewMemory]:
     """Yield *statements* as candidates of *event*, with ids that are the same on every run."""
     place = _session_place(context, event, leased_job.payload)
     ties: Counter[tuple[str, int]] = Counter()
@@ -151,18 +160,20 @@ def build_candidates(
         id_seed = f"{how} {statement.rule} {start} {ties[statement.rule, start]}"
         ties[statement.rule, start] += 1
         memory_id = derived_id(event.id, id_seed, start >> 4)
-        yield _memory(context, statement, memory_id, event, source, place, leased_job.payload)
+        memory = _memory(context, statement, memory_id, event, source, place, leased_job.payload)
+        yield NewMemory(memory, _creation_reason(statement))
 
 
 def add_candidates(
-    context: EngineContext, event_id: str, batch: list[Memory], tables: Tables
+    context: EngineContext, event_id: str, batch: list[NewMemory], tables: Tables
 ) -> Tally:
     """Write the memories of *batch* that are not stored yet, and mark them for consolidation."""
-    stored = tables.memories.stored_ids([memory.id for memory in batch])
-    new = [memory for memory in batch if memory.id not in stored]
+    reasons = {candidate.memory.id: candidate.reason for candidate in batch}
+    stored = tables.memories.stored_ids(list(reasons))
+    new = [candidate.memory for candidate in batch if candidate.memory.id not in stored]
     new = _without_repeated_statements(tables, new)
     writer = AuditedWriter(tables, context.clock, ENGINE)
-    writer.create_many(new, [_creation_reason(memory) for memory in new])
+    writer.create_many(new, [reasons[memory.id] for memory in new])
     proposed = [memory.id for memory in new if memory.status is Status.INBOX]
     if proposed:
         tables.jobs.add_unconsolidated(event_id, *proposed)
@@ -182,13 +193,19 @@ def _without_repeated_statements(tables: Tables, batch: list[Memory]) -> list[Me
     return [memory for memory in batch if memory.id not in repeated]
 
 
-def _creation_reason(memory: Memory) -> str:
+def _creation_reason(statement: ExtractedStatement) -> str:
     """Return why a statement was proposed, or not, as `explain` shows it."""
-    if memory.status is Status.STATED:
-        return f"said, but not proposed (confidence {memory.confidence:.2f}, below {MIN_DURABLE})"
-    if memory.provenance.rule == JUDGED:
-        return f"extracted: judged worth remembering (confidence {memory.confidence:.2f})"
-    return f"extracted: {memory.provenance.rule}"
+    confidence = f"confidence {statement.confidence:.2f}"
+    if statement.not_proposed is NotProposed.JOKE:
+        reason = "said, but not proposed: it sounds like a joke or irony"
+    elif statement.not_proposed is NotProposed.UNLIKELY:
+        reason = f"said, but not proposed ({confidence}, below {MIN_DURABLE})"
+    elif statement.rule == JUDGED:
+        reason = f"extracted: judged worth remembering ({confidence})"
+    else:
+        reason = f"extracted: {statement.rule}"
+    is_confidential = StatementFlag.CONFIDENTIAL in statement.flags
+    return f"{reason}; told in confidence" if is_confidential else reason
 
 
 def _memory(

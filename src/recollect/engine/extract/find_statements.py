@@ -8,7 +8,7 @@ statements in the same order, so the extract stage can be run again safely.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.candidate import ExtractedStatement, StatementSubject, VoicedSpan
+from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject, VoicedSpan
 from recollect.domain.memory import MemoryType
 from recollect.domain.provenance import StatementFlag
 from recollect.domain.transcript import Voice
@@ -16,8 +16,10 @@ from recollect.engine.extract.classify_sentence import (
     Classification,
     ExtractionMode,
     Sentence,
+    classify_part,
     classify_sentence,
 )
+from recollect.engine.extract.clauses import clauses_of
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
@@ -63,6 +65,8 @@ _SAYS_NOTHING = LazyPattern(
     r"(?i)(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you|ok(?:ay)?|yes|no"
     r"|sure|cool|great|nice|right|well|sorry)\b(?:\W*\w+){0,3}\W*$"
 )
+# A sentence with one of these holds as a whole, also its second half.
+_WHOLE = frozenset({StatementFlag.EXPLICIT, StatementFlag.CORRECTION, StatementFlag.INSTRUCTION})
 MAX_REFERENT_CHARS = 100  # of a sentence that is repeated because the next one refers to it
 MAX_DOUBTFUL_CHARS = 600  # a longer message that may be pasted is a document
 MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
@@ -108,7 +112,24 @@ def _statements_in_turn(
             checked = number + 1
             if not utterance.begins_line and number:
                 statement = _with_referent(statement, sentences[number - 1])
+            if parts := list(_statements_in_clauses(statement, utterance, context)):
+                yield from parts
+                continue
         yield _with_reason(statement, sentences[number + 1 :])
+
+
+def _statements_in_clauses(
+    statement: ExtractedStatement, sentence: Utterance, context: SentenceContext
+) -> Statements:
+    """Yield a statement for each clause of a sentence that is worth remembering as a whole."""
+    is_whole = statement.type is MemoryType.DECISION or not _WHOLE.isdisjoint(statement.flags)
+    clauses = clauses_of(sentence) if statement.is_proposed and not is_whole else []
+    if len(clauses) < 2:
+        return
+    for clause in clauses:
+        part = _sentence(clause.text, context, follows_objection=False)
+        kind = classify_part(part, statement.confidence)
+        yield _build_statement(clause, kind, statement.flags)
 
 
 def _sentence(text: str, context: SentenceContext, *, follows_objection: bool) -> Sentence:
@@ -132,7 +153,7 @@ def _statement_in_sentence(
     if classification is None or _NOT_A_FACT.match(text):
         return None
     if is_joke(text):
-        classification = replace(classification, is_proposed=False)
+        classification = replace(classification, not_proposed=NotProposed.JOKE)
     if not classification.is_proposed and not _is_of_message(utterance.turn):
         return None
     flags = content_flags(text)
@@ -174,7 +195,7 @@ def _build_statement(
         alternatives=alternatives_in(content) if is_decision else (),
         flags=flags,
         subject=classification.subject,
-        is_proposed=classification.is_proposed,
+        not_proposed=classification.not_proposed,
     )
 
 
