@@ -73,6 +73,7 @@ export interface Hit {
   /** The ids of memories that contradict this one. */
   conflicts: string[];
   is_weak: boolean;
+  only_unreviewed: boolean;
 }
 
 export interface SearchOptions {

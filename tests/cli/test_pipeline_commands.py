@@ -539,7 +539,7 @@ def test_status_counts_jobs_by_state(run: Run, talk: Path) -> None:
         (["jobs", "list"], ["--state", "--limit", "in the order they are due"]),
         (["jobs", "show"], ["Print a job"]),
         (["jobs", "retry"], ["--all", "Make parked jobs due now"]),
-        (["inbox"], ["keep, reject, skip, undo", "--list", "recollect inbox"]),
+        (["inbox"], ["keep, reject, edit, skip, undo", "--list", "recollect inbox"]),
         (["promote"], ["--reason", "--replace", "all or none"]),
         (["reject"], ["--reason", "all or none"]),
         (["undo"], ["Undo the last change"]),

@@ -111,7 +111,7 @@ def test_a_candidate_is_shown_with_its_quote_its_source_and_why_it_waits(
     assert "“We use tool-9 for step 9.”\n" in shown
     assert f"said by user in Talk of monday, {day}\n" in shown
     assert "held: it was said once\n" in shown
-    assert "keep  reject  skip  undo  quit" in shown
+    assert "keep  reject  edit  skip  undo  quit" in shown
     assert "replace" not in shown
     assert window.ends() == 0
     assert "0 kept, 0 rejected; 1 left in the inbox." in window.shown
@@ -165,6 +165,84 @@ def test_undo_brings_the_candidate_back_and_shows_it_again(
     assert window.ends() == 0
     assert decided == {"k": "active", "r": "archived"}[key]
     assert status_of(store, three) == ["inbox", "inbox", "inbox"]
+
+
+def test_e_keeps_a_candidate_as_the_reviewer_words_it_with_its_quote_and_undo_restores_it(
+    terminal: Start, store: LocalRecollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("e")
+    for label, typed in (
+        ("Wording [We use tool-2 for step 2.]: ", "Step 2 is done with tool-2."),
+        ("Type (profile, project,", "decision"),
+        ("Scope (project, global) [project]: ", ""),
+        ("Tags, separated by commas; - for none: ", "tools, step 2"),
+        ("Date [", "2026-05-01"),
+    ):
+        window.until(label)
+        window.type(f"{typed}\n")
+    window.until("Kept as you wrote it: Step 2 is done with tool-2.")
+    window.until("2 of 3")
+    window.until(KEYS)
+    [edited] = store.memories.list(project="site", types="decision")
+    original = store.memories.get(three[0])
+    window.press("u")
+    window.until("1 of 3")
+    window.until(KEYS)
+
+    assert window.ends_with("q") == 0
+    assert (edited.content, edited.tags) == ("Step 2 is done with tool-2.", ("step 2", "tools"))
+    assert f"{edited.observed_at:%Y-%m-%d}" == "2026-05-01"
+    assert edited.scope == "project"
+    assert [quote.quote for quote in edited.evidence] == ["We use tool-2 for step 2."]
+    assert original.status is Status.SUPERSEDED
+    assert status_of(store, [*three, edited.id]) == ["inbox", "inbox", "inbox", "archived"]
+
+
+def test_an_edit_that_changes_nothing_or_is_interrupted_leaves_the_candidate(
+    terminal: Start, store: LocalRecollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("e")
+    for label in ("Wording [", "Type (", "Scope (", "Tags, ", "Date ["):
+        window.until(label)
+        window.type("\n")
+    window.until("Nothing was changed.")
+    window.until(KEYS)
+    window.press("e")
+    window.until("Wording [")
+    window.type("\x04")
+    window.until("Nothing was changed.")
+    window.until(KEYS)
+
+    assert window.ends_with("q") == 0
+    assert "0 kept, 0 rejected; 3 left in the inbox." in window.shown
+    assert status_of(store, three) == ["inbox"] * 3
+
+
+def test_an_edit_can_show_a_candidate_everywhere(
+    terminal: Start, store: LocalRecollect, three: list[str]
+) -> None:
+    window = terminal("inbox")
+    window.until(KEYS)
+    window.press("e")
+    for label, typed in (
+        ("Wording [", ""),
+        ("Type (", ""),
+        ("Scope (", "global"),
+        ("Tags, ", ""),
+        ("Date [", ""),
+    ):
+        window.until(label)
+        window.type(f"{typed}\n")
+    window.until("2 of 3")
+
+    assert window.ends_with("q") == 0
+    assert [memory.content for memory in store.memories.list(scopes="global")] == [
+        "We use tool-2 for step 2."
+    ]
 
 
 def test_what_was_taken_back_is_not_counted(

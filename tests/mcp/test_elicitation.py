@@ -42,6 +42,63 @@ def test_a_decision_is_applied_if_the_user_confirms(tmp_path: Path, era: str, ve
 
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
+def test_an_edit_of_a_candidate_is_applied_if_the_user_confirms_what_it_will_say(
+    tmp_path: Path, era: str
+) -> None:
+    user = ScriptedUser()
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
+        stored = call_values(server, "remember", era, content="We use pnpm.")
+        changes = {"content": "The site uses pnpm.", "type": "project", "date": "2026-05-01"}
+
+        result = call_values(
+            server, "review", era, user, action="edit", id=stored["id"], tags=["npm"], **changes
+        )
+
+        edited_id = result["changed"][0]["id"]
+        edited = rec.memories.get(edited_id)
+        assert (edited.content, edited.tags) == ("The site uses pnpm.", ("npm",))
+        assert (edited.status, f"{edited.observed_at:%Y-%m-%d}") == ("active", "2026-05-01")
+        assert [quote.quote for quote in edited.evidence] == ["We use pnpm."]
+        assert result["changed"][1] == {"id": stored["id"], "status": "superseded"}
+        [question] = user.questions
+        assert all(text in question for text in ("We use pnpm.", *changes.values()))
+        assert rec.undo(edited_id).status == "archived"
+        assert rec.memories.get(stored["id"]).status == "inbox"
+
+
+def test_an_edit_needs_a_change_and_a_trusted_agent_does_not_word_memories(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        said = [{"role": "user", "content": "We use pnpm for the site."}]
+        rec.capture_session(said, project="site", agent="coder")
+        rec.drain()
+        [candidate] = rec.inbox.list()
+        edit = {"action": "edit", "id": candidate.memory.id}
+
+        nothing = call_error(in_process_server(rec), "review", **edit)
+        worded = call_error(in_process_server(rec, TRUSTED), "review", content="Use npm.", **edit)
+
+        assert "content, type, tags, date" in nothing
+        assert "cannot word a memory" in worded
+        assert rec.memories.get(candidate.memory.id).status == "inbox"
+
+
+def test_a_search_says_if_only_unreviewed_statements_answer_it(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "m.db", words_only=True) as rec:
+        server = in_process_server(rec)
+        said = [{"role": "user", "content": "We use pnpm for the site."}]
+        rec.capture_session(said, project="site")
+        rec.drain()
+
+        alone = call_values(server, "search", query="pnpm")
+        rec.ingest("The site is built with pnpm.", project="site")
+        beside_a_memory = call_values(server, "search", query="pnpm")
+
+        assert alone["note"].startswith("Only unreviewed statements answer this")
+        assert "note" not in beside_a_memory
+
+
+@pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_nothing_changes_if_the_user_declines(tmp_path: Path, era: str) -> None:
     with open_memory(tmp_path / "m.db", words_only=True) as rec:
         server = in_process_server(rec)

@@ -46,7 +46,7 @@ def test_explain_says_the_real_reason_why_a_statement_was_proposed_or_not(
     words_only: LocalRecollect,
 ) -> None:
     reasons = {
-        PORT: "extracted: judged worth remembering (confidence ",
+        PORT: "extracted: convention",
         "I live in Ghent.": "extracted: identity",
         LUNCH: "said, but not proposed (confidence 0.",
         "We use Oracle for billing, lol.": "not proposed: it sounds like a joke or irony",
@@ -151,6 +151,19 @@ def test_text_that_was_perhaps_pasted_is_marked(words_only: LocalRecollect) -> N
 
     assert [hit for hit in hits if "perhaps pasted, not reviewed" not in hit.explanation] == []
     assert hits
+
+
+def test_each_hit_says_whether_only_unreviewed_statements_answer_the_search(
+    words_only: LocalRecollect,
+) -> None:
+    say(words_only, PORT, PORT.replace("staging", "test"))
+
+    alone = words_only.search("port of the server", project="site")
+    words_only.ingest(PORT.replace("staging", "live"), project="site")
+    beside_a_memory = words_only.search("port of the server", project="site")
+
+    assert [hit.only_unreviewed for hit in alone] == [True, True]
+    assert [hit.only_unreviewed for hit in beside_a_memory] == [False, False, False]
 
 
 def test_a_reviewed_memory_comes_before_a_statement_of_equal_relevance(

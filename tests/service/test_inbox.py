@@ -1,5 +1,6 @@
 """The inbox: groups of candidates, grouped duplicates, and one decision for all of them."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -417,3 +418,24 @@ def test_an_older_candidate_is_shown_beside_a_newer_one_of_another_list(
 
     assert candidates_listed(rec) == [older.id]
     assert [item.memory.id for item in rec.inbox.list()] == [newer.id]
+
+
+def test_each_item_names_its_session_also_one_without_a_name(rec: LocalRecollect) -> None:
+    talk = rec.conversations.start(agent="coder", project="site")
+    rec.conversations.append(talk, "user", "Our dentist is Dr Lee in Cork.")
+    rec.conversations.end(talk, capture=True)
+    for tool, names in (
+        ("pnpm", {}),
+        ("vite", {"session": "monday"}),
+        ("biome", {"session": "tuesday", "title": "Talk of tuesday"}),
+    ):
+        said = [{"role": "user", "content": f"We use {tool} for the site."}]
+        rec.capture_session(said, project="site", **names)
+    rec.ingest("The wiki says pnpm.", project="site", status="inbox")
+    rec.drain()
+
+    sources = sorted(item.source.rpartition(", ")[0] for item in rec.inbox.list(grouped=False))
+
+    assert sources[:3] == ["Talk of tuesday", f"conversation …{talk.id[-8:]}", "manual"]
+    assert re.fullmatch(r"session [0-9a-f]{8}", sources[3])
+    assert sources[4:] == ["session monday"]

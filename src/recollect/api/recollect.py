@@ -154,7 +154,7 @@ class Recollect(Noun):
         or is empty; `why_nothing` shows the closest match and what it lacked. With
         *below_threshold* the best *limit* are returned however good they are. *asked_at* is the
         time that relative dates in the query refer to (default: now). *everywhere* searches all
-        projects and agents.
+        projects and agents. If nobody reviewed any of the results, each says `only_unreviewed`.
         """
         return self._send(requests.SearchRequest, locals())
 

@@ -39,8 +39,8 @@ def inbox() -> None:
     """
     Review candidates: memories that wait for a decision, and edits of blocks that agents propose.
 
-    `recollect inbox` shows them one by one in a terminal, with the keys keep, reject, skip, undo
-    and quit. Anywhere else, or with --list, it prints the list.
+    `recollect inbox` shows them one by one in a terminal, with the keys keep, reject, edit,
+    skip, undo and quit. Anywhere else, or with --list, it prints the list.
     """
 
 
@@ -49,7 +49,7 @@ def inbox() -> None:
 @click.option("--list", "only_list", is_flag=True, help="Print the list and ask nothing.")
 @with_store
 def review_(rec: LocalRecollect, *, only_list: bool, **filters: Any) -> Output | None:
-    """Decide on candidates one by one: keep, reject, skip, undo. The default command."""
+    """Decide on candidates one by one: keep, reject, edit, skip, undo. The default command."""
     candidates, proposals = _candidates(rec, filters), _proposals(rec, filters)
     if wants_json() or only_list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Output(candidates, _inbox_lines(proposals, candidates))

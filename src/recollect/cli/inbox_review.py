@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import click
 
 from recollect.api.recollect import Recollect
+from recollect.cli.inbox_edit import ask_for_edit
 from recollect.cli.output import print_text, safe
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
 from recollect.domain.memory import Memory, Status
@@ -18,8 +19,8 @@ from recollect.errors import RecollectError
 from recollect.lazy_dataclass import dataclass
 
 _KEYS = (
-    "[bold]k[/bold]eep  [bold]r[/bold]eject  [bold]s[/bold]kip  [bold]u[/bold]ndo  "
-    "[bold]q[/bold]uit"
+    "[bold]k[/bold]eep  [bold]r[/bold]eject  [bold]e[/bold]dit  [bold]s[/bold]kip  "
+    "[bold]u[/bold]ndo  [bold]q[/bold]uit"
 )
 _REPLACE = "  [bold]x[/bold] keep and replace the other"
 _VERDICTS = {
@@ -33,6 +34,7 @@ _VERDICTS = {
 class _Decision:
     ids: tuple[str, ...]  # the candidates decided by one key, in the order shown
     verdict: ReviewVerdict
+    edited_id: str = ""  # of the memory that replaced an edited candidate; undone instead of it
 
 
 def review(rec: Recollect, candidates: list[InboxItem]) -> None:
@@ -60,6 +62,10 @@ def review(rec: Recollect, candidates: list[InboxItem]) -> None:
                 print_text("[dim]There is nothing to undo yet.[/dim]")
             case "q":
                 break
+            case "e":
+                if edited := _edit(rec, candidate):
+                    decisions.append(edited)
+                    position += 1
             case key:
                 chosen = [candidate]
                 if key in "KR":
@@ -106,11 +112,30 @@ def _decide(rec: Recollect, decision: _Decision) -> bool:
     return True
 
 
+def _edit(rec: Recollect, candidate: InboxItem) -> _Decision | None:
+    """Keep a candidate as the reviewer words it; return None if nothing was changed."""
+    memory = candidate.memory
+    try:
+        changes = ask_for_edit(rec, memory)
+        if not changes:
+            print_text("[dim]Nothing was changed.[/dim]")
+            return None
+        edited = rec.memories.edit(memory.id, **changes, reason="reviewed")
+    except click.Abort:
+        print_text("\n[dim]Nothing was changed.[/dim]")
+        return None
+    except RecollectError as error:
+        print_text(f"[red]{safe(error)}[/red]")
+        return None
+    print_text(f"[green]Kept as you wrote it: {safe(edited.content)}[/green]")
+    return _Decision((memory.id,), ReviewVerdict.KEEP, edited.id)
+
+
 def _undo(rec: Recollect, candidates: list[InboxItem], last: _Decision) -> int:
     """Undo one decision; return the position of its first candidate."""
     ids = [candidate.memory.id for candidate in candidates]
     try:
-        memories = rec.inbox.undo(last.ids)
+        memories = rec.inbox.undo(last.edited_id or last.ids)
     except RecollectError as error:
         print_text(f"[red]{safe(error)}[/red]")
     else:
@@ -188,5 +213,5 @@ def _read_key(candidate: InboxItem, rest: int) -> str:
         if key in ("K", "R") and rest > 1:
             return key
         key = key.lower()
-        if key in tuple("krsuq") or (key == "x" and candidate.conflicts):
+        if key in tuple("kresuq") or (key == "x" and candidate.conflicts):
             return key

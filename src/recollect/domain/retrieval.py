@@ -5,7 +5,7 @@ Search queries and results.
 of its score and an explanation; `Retrieval` is the logged search.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
@@ -146,7 +146,8 @@ class Hit:
     """
     One result. `reached` says how: `visible`, `linked` or `relevant` (from another project).
 
-    A weak match (`is_weak`) is the best there is, and may not answer the query.
+    A weak match (`is_weak`) is the best there is, and may not answer the query. `only_unreviewed`:
+    nobody reviewed any hit of this search; each is only what was said.
     """
 
     memory: Memory
@@ -157,12 +158,19 @@ class Hit:
     reached: str = "visible"
     conflicts: tuple[str, ...] = ()
     is_weak: bool = False
+    only_unreviewed: bool = False
     retrieval_id: str | None = None
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The quotes that support this memory."""
         return self.memory.evidence
+
+
+def mark_unreviewed(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of one search, each saying whether nobody reviewed any of them."""
+    only_unreviewed = not any(hit.memory.is_reviewed for hit in hits)
+    return [replace(hit, only_unreviewed=only_unreviewed) for hit in hits]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from recollect.service.kept_memory import kept_owners
 from recollect.service.read import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
+from recollect.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     # For the type checker only: a hook counts proposals, and sends none of these requests.
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
         ReviewOrderRequest,
     )
 
+_UNNAMED_SESSION = LazyPattern(r"begins ([0-9a-f]{8})[0-9a-f]{8} \d+$")  # named by capture.py
+_UUID = LazyPattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 CONTEXT_CHARS = 160  # of the source, before and after a quote
 MAX_CANDIDATES = 20_000  # read for one list
 TYPE_NAMES = {
@@ -267,7 +270,17 @@ def _why_it_waits(tables: Tables, memory: Memory) -> str:
 
 
 def _source_title(tables: Tables, memory: Memory) -> str:
-    """Return the title of the capture a candidate came from, and the date."""
+    """Return the session a candidate came from, by its title if it has one, and the date."""
     event = tables.sources.event(memory.provenance.event_id or "")
     title = event.title if event else ""
-    return f"{title or memory.source_kind.value}, {memory.observed_at:%Y-%m-%d}"
+    return f"{title or _session_label(memory)}, {memory.observed_at:%Y-%m-%d}"
+
+
+def _session_label(memory: Memory) -> str:
+    """Return the name of the session of *memory* or a part of its id; else the kind of source."""
+    session = memory.provenance.session
+    if unnamed := _UNNAMED_SESSION.match(session):
+        return f"session {unnamed[1]}"
+    if _UUID.match(session):
+        return f"conversation …{session[-8:]}"
+    return f"session {session}" if session else memory.source_kind.value

@@ -25,6 +25,7 @@ from recollect.domain.retrieval import (
     ResolvedQuery,
     Retrieval,
     WhyNot,
+    mark_unreviewed,
 )
 from recollect.domain.scope import Owner, Scope, Viewer, visible_owners
 from recollect.errors import EmbedderUnavailable, NotFound
@@ -205,7 +206,7 @@ def search_memories(
     agent_id = resolved.viewer.agent_id
     logged = logged_hits(hits, {})
     retrieval_id = log_query(services, "search", query, logged, notes, agent_id=agent_id)
-    return [replace(hit, retrieval_id=retrieval_id) for hit in hits]
+    return mark_unreviewed([replace(hit, retrieval_id=retrieval_id) for hit in hits])
 
 
 def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:

@@ -1,5 +1,5 @@
 """
-The tool `review`: list the candidates in the inbox, and keep, replace or reject one.
+The tool `review`: list the candidates in the inbox, and keep, edit, replace or reject one.
 
 The user decides: if the caller is not trusted, the user is asked before anything changes.
 """
@@ -10,7 +10,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.block import BlockProposal
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
-from recollect.domain.memory import Memory, Status
+from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.scope import Scope
 from recollect.errors import IllegalTransition, InvalidInput
@@ -32,6 +32,8 @@ from recollect.mcp.tool_definition import (
 )
 from recollect.wire.json_schema import BOOLEAN, INTEGER, TEXT, describe, enum_of, list_of, object_of
 
+EDIT = "edit"
+EDITABLE = ("content", "type", "tags", "date")
 VERDICTS = (ReviewVerdict.KEEP, ReviewVerdict.REPLACE, ReviewVerdict.REJECT)
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
@@ -39,9 +41,12 @@ MAX_INBOX = 1_000  # the maximum of the inbox operation
 MAX_CONTENT_CHARS = 500
 MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 MAX_DUPLICATES_SHOWN = 20  # the rest is counted
+MAX_EDIT_CHARS = 2_000  # of a new wording: the user must see all of it
+_TYPES = tuple(kind for kind in MemoryType if kind is not MemoryType.EPISODE)
 MAX_REASON_CHARS = 2_000  # checked before the user is asked
 _QUESTIONS = {
     "keep": "Keep this memory?",
+    "edit": "Keep this memory with the changes below?",
     "replace": "Keep this memory and replace those it contradicts?",
     "reject": "Reject this memory?",
 }
@@ -66,6 +71,8 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
         raise IllegalTransition(message)
     decided_by = "an agent decided, trusted to" if caller.trusted else "the user said so over MCP"
     reason = "; ".join(part for part in (arguments.get("reason", ""), decided_by) if part)
+    if action == EDIT:
+        return _edit(rec, caller, candidate, arguments, reason)
 
     def apply_decision() -> ToolResult:
         by = "agent" if caller.trusted else "user"
@@ -76,6 +83,37 @@ def review(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolOut
     return ConfirmationRequest(
         question=_question(rec, caller, candidate, action),
         on_confirm=apply_decision,
+        alternative="ask the user to run `recollect inbox`",
+    )
+
+
+def _edit(
+    rec: LocalRecollect, caller: Caller, candidate: Memory, arguments: Arguments, reason: str
+) -> ToolOutcome:
+    """Keep a candidate in other words, or with another type, tags or date; its quote stays."""
+    changes = {name: arguments[name] for name in EDITABLE if name in arguments}
+    if not changes:
+        raise InvalidInput(f"edit needs what to change: {', '.join(EDITABLE)}")
+    if caller.trusted and "content" in changes:
+        raise IllegalTransition(
+            "a trusted agent cannot word a memory of the user by itself; ask the user to run "
+            "`recollect inbox`, or reject the candidate and store your own words with remember"
+        )
+
+    def apply_edit() -> ToolResult:
+        fields = {("observed_at" if name == "date" else name): changes[name] for name in changes}
+        edited = rec.memories.edit(candidate.id, **fields, reason=reason)
+        changed = [edited, rec.memories.get(candidate.id)]
+        rows = [{"id": item.id, "status": item.status.value} for item in changed]
+        return ToolResult({"changed": rows, "more": False})
+
+    lines = [_QUESTIONS[EDIT], "", excerpt_for_person(candidate.content)]
+    for name, value in changes.items():
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        lines += ["", f"{name.capitalize()}: {excerpt_for_person(text)}"]
+    return ConfirmationRequest(
+        question="\n".join(lines),
+        on_confirm=apply_edit,
         alternative="ask the user to run `recollect inbox`",
     )
 
@@ -91,8 +129,8 @@ def _decide_proposal(
 ) -> ToolOutcome:
     """Accept or reject a proposed edit of a block, if the user confirms."""
     action = arguments["action"]
-    if action == ReviewVerdict.REPLACE:
-        raise InvalidInput("keep or reject a proposed edit of a block; replace is for memories")
+    if action in (ReviewVerdict.REPLACE, EDIT):
+        raise InvalidInput(f"keep or reject a proposed edit of a block; {action} is for memories")
     if caller.trusted and proposal.author == caller.author:
         raise IllegalTransition(
             "an agent cannot decide about its own proposal; ask the user to run `recollect inbox`"
@@ -206,12 +244,16 @@ REVIEW = Tool(
     description=(
         "List or decide candidates: memories in the inbox that the user has not confirmed, and "
         "proposed edits of blocks. list shows them and their conflicts. keep, replace (keep and "
-        "supersede the memories it conflicts with) and reject decide one; the user is asked to "
-        "confirm."
+        "supersede the memories it conflicts with), edit (keep with another content, type, tags "
+        "or date) and reject decide one; the user is asked to confirm."
     ),
     parameters={
-        "action": {**enum_of("list", *VERDICTS), "default": "list"},
+        "action": {**enum_of("list", *VERDICTS, EDIT), "default": "list"},
         "id": describe(TEXT, "Id of the candidate"),
+        "content": describe({**TEXT, "maxLength": MAX_EDIT_CHARS}, "edit: the new wording"),
+        "type": describe(enum_of(*_TYPES), "edit: the new type"),
+        "tags": describe(list_of(TEXT), "edit: the new tags"),
+        "date": describe(TEXT, "edit: when it was observed, YYYY-MM-DD"),
         "reason": {**TEXT, "maxLength": MAX_REASON_CHARS},
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
         "cursor": TEXT,

@@ -22,6 +22,7 @@ MAX_RATIONALE_CHARS = 300
 MAX_CANDIDATES = 200  # among which a caller's own ones are looked for, the newest first
 OWN_CANDIDATE = "you stored it; the user has not reviewed it"
 MAX_NOTE_CHARS = 500
+ONLY_UNREVIEWED = "Only unreviewed statements answer this; the user has not confirmed them."
 
 
 def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
@@ -58,7 +59,7 @@ def _find_memories(
     hits = rec.search(query, **caller.read_scope, types=types, limit=limit)
     hits = _with_own_candidates(rec, caller, hits, query, types, limit)
     if hits:
-        return hits, ""
+        return hits, "" if any(hit.memory.is_reviewed for hit in hits) else ONLY_UNREVIEWED
     if caller.project and (hint := unknown_name_hint(caller.project, rec.projects.list())):
         return [], hint
     closest = rec.why_nothing(query, **caller.read_scope, types=types)
