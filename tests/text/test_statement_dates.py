@@ -2,7 +2,12 @@
 
 from datetime import UTC, datetime
 
-from recollect.text.statement_dates import dates_in_statement, observed_at, upcoming_dates
+from recollect.text.statement_dates import (
+    dates_in_statement,
+    named_days,
+    observed_at,
+    upcoming_dates,
+)
 from tables import each_row
 
 SAID_AT = datetime(2026, 10, 5, 12, 0, tzinfo=UTC)  # a Monday
@@ -87,3 +92,41 @@ def test_no_date_of_a_statement_begins_in_1970(text: str) -> None:
 
     assert date.start.year >= 2018
     assert date.start < date.end
+
+
+@each_row(
+    ("text", "day"),
+    [
+        ("the plumber comes on Wednesday", "2026-10-07"),
+        ("Yesterday I moved to Kyoto", "2026-10-04"),
+        ("the exam is on the 21st of October", "2026-10-21"),
+        ("I am away until Friday", "2026-10-09"),
+        ("the lease runs until the end of March", "2027-03-31"),
+        ("we had an outage last Tuesday", "2026-09-29"),
+        ("I've changed the mill yesterday, the pallet comes on Wednesday", "2026-10-04 2026-10-07"),
+    ],
+)
+def test_a_day_that_a_statement_names_is_resolved(text: str, day: str) -> None:
+    days = named_days(text, said_at=SAID_AT)
+
+    assert " ".join(date.day.isoformat() for date in days) == day
+
+
+@each_row(
+    "text",
+    [
+        "they deliver on Mondays",
+        "we never deploy on Friday",
+        "every Wednesday the plumber comes",
+        "my birthday is on 12 March",
+        "amounts are cents because of an incident in March",
+        "we lock up after the fire on Tuesday",
+        "no floats are used, Lene had a bug on Tuesday",
+        "the release is on 2026-10-20",
+        "I was born in 1987",
+        "we start next month",
+        "today I am ill",
+    ],
+)
+def test_habits_reasons_periods_and_full_dates_name_no_day_to_resolve(text: str) -> None:
+    assert named_days(text, said_at=SAID_AT) == ()

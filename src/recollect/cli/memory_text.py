@@ -34,10 +34,11 @@ def memory_lines(*memories: Memory) -> Iterator[str]:
         for alternative in memory.alternatives:
             yield f"[dim]rather than[/dim] {safe(alternative)}"
         author = _author(memory)
+        dates = "".join(f" · {safe(date.label)}" for date in memory.provenance.dates)
         tags = f" · tags {safe(', '.join(memory.tags))}" if memory.tags else ""
         yield (
             f"[dim]{memory.type} · {memory.scope} · {memory.status} · observed "
-            f"{memory.observed_at:%Y-%m-%d}{author}{tags}\n{memory.id}[/dim]"
+            f"{memory.observed_at:%Y-%m-%d}{dates}{author}{tags}\n{memory.id}[/dim]"
         )
         yield from redaction_lines(memory)
 

@@ -218,6 +218,9 @@ def _say_the_same(first: Hit, second: Hit) -> bool:
     """Return whether two hits state the same fact, with the same numbers and the same negation."""
     if MemoryType.EPISODE in (first.memory.type, second.memory.type):
         return False  # the record of a session has the words of many facts
+    days = [hit.memory.provenance.days for hit in (first, second)]
+    if all(days) and days[0] != days[1]:
+        return False  # "on Wednesday" of another week
     texts = [hit.memory.content[:MAX_COMPARED_CHARS] for hit in (first, second)]
     words = [_content_words(text) for text in texts]
     if _numbers(words[0]) != _numbers(words[1]) or is_negated(texts[0]) != is_negated(texts[1]):

@@ -163,8 +163,7 @@ def _render_memory(hit: Hit, mark: str, repeated_on: Sequence[date] = ()) -> str
         text = f"{name}: {text}"
     if memory.rationale and not _contains_reason(text, memory.rationale):
         text += f" (because: {memory.rationale})"
-    # The relative dates of a hint, with the days they referred to.
-    dates = (f"{date.text} = {date.day.isoformat()}" for date in memory.provenance.dates)
+    dates = (mentioned.label for mentioned in memory.provenance.dates)
     days = sorted({day.isoformat() for day in (memory.observed_at.date(), *repeated_on)})
     when = ", ".join(days)
     notes = [when if memory.is_reviewed else f"said on {when}, not reviewed", *dates]

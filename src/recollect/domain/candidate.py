@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.memory import MemoryType
-from recollect.domain.provenance import StatementFlag
+from recollect.domain.provenance import MentionedDate, StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
 
@@ -53,6 +53,7 @@ class ExtractedStatement:
     alternatives: tuple[str, ...] = ()
     flags: tuple[StatementFlag, ...] = ()
     subject: StatementSubject | None = None  # None: not judged
+    dates: tuple[MentionedDate, ...] = ()  # the days that its relative dates meant
     not_proposed: NotProposed | None = None  # then only search finds it, as something that was said
 
     @property

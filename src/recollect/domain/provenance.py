@@ -11,6 +11,7 @@ from enum import StrEnum
 from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
 
+WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 MODEL_RULE = "model"  # the rule of a statement that a language model worded
 
 
@@ -33,6 +34,14 @@ class MentionedDate:
     text: str
     day: date
 
+    @property
+    def label(self) -> str:
+        """The day with its name if the words name a weekday, else with the words."""
+        weekday = WEEKDAY_NAMES[self.day.weekday()]
+        if weekday.lower() in self.text.lower():
+            return f"{weekday} {self.day.isoformat()}"
+        return f"{self.text} = {self.day.isoformat()}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
@@ -45,6 +54,11 @@ class Provenance:
     session: str = ""  # the session it was extracted from
     author: str = ""  # the agent that wrote it itself, if it gave a name
     dates: tuple[MentionedDate, ...] = ()
+
+    @property
+    def days(self) -> frozenset[date]:
+        """The days that its relative dates meant."""
+        return frozenset(mentioned.day for mentioned in self.dates)
 
     @property
     def author_note(self) -> str:

@@ -174,6 +174,9 @@ def _is_duplicate(candidate: Memory, near: NearMemory) -> bool:
 
 def _may_be_one(candidate: Memory, near: NearMemory) -> bool:
     """Return whether two may become one memory; what was said in two places stays apart."""
+    days = (candidate.provenance.days, near.memory.provenance.days)
+    if all(days) and days[0] != days[1]:
+        return False  # "on Wednesday" of another week
     return near.is_same_place and may_share_subject(candidate, near.memory)
 
 

@@ -22,7 +22,7 @@ from recollect.engine import model_claims_prompt as claims_prompt
 from recollect.engine.budgeted_chat import MAX_ERROR_CHARS, budget_refusal, record_call
 from recollect.engine.engine_context import EngineContext
 from recollect.engine.extract import extract_stage
-from recollect.engine.extract.find_statements import content_flags
+from recollect.engine.extract.find_statements import content_flags, mentioned_dates
 from recollect.engine.leased_job import LeasedJob, LeaseLost, NextStep, Postponed, Tally
 from recollect.engine.source_text import SourceTurn, turns_in_source
 from recollect.errors import ModelUnavailable, RecollectError
@@ -135,6 +135,7 @@ def verify_claim(
             rationale=reason,
             alternatives=tuple(others),
             flags=content_flags(checked_text),
+            dates=mentioned_dates(content, claim.type, said_at=turn.at),
         )
     return None
 

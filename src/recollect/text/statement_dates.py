@@ -22,6 +22,13 @@ from recollect.text.explicit_request import is_standing_order
 from recollect.text.lazy_pattern import LazyPattern
 
 _MOMENT = timedelta(microseconds=1)
+_ONE_DAY = timedelta(days=1)
+
+_HABIT = LazyPattern(
+    r"\b(?:always|never|usually|normally|generally|every|each|any|weekly|monthly|yearly|annual\w*"
+    r"|birthday|anniversary|name day|rule)\b",
+    flags=re.IGNORECASE,
+)
 
 _CLAUSE_END = LazyPattern(
     r"[,;:.!?()–—](?=\s|$)|\s-\s|\s+(?=(?:and|but|so|because|while|whereas|although|though|when"
@@ -125,12 +132,41 @@ def upcoming_dates(text: str, *, said_at: datetime) -> tuple[MentionedDate, ...]
     )
 
 
+def named_days(text: str, *, said_at: datetime) -> tuple[MentionedDate, ...]:
+    """
+    Return the single days that *text* names without their year, and what each meant at *said_at*.
+
+    A habit has no day ("we never deploy on Friday"), and neither has a date in a reason: a rule is
+    not of the day of the incident it came from. The day on which it was said is not repeated.
+    """
+    if _HABIT.search(text) or is_standing_order(text.lower()):
+        return ()
+    days = (
+        MentionedDate(date.text, _day_of(text, date))
+        for date in dates_in_statement(text, said_at=said_at)
+        if _names_one_day(text, date)
+        and not _is_in_reason(text, date)
+        and (date.end > said_at or not _is_behind_present_clause(text, date))
+    )
+    return tuple(date for date in days if date.day != said_at.date())
+
+
+def _names_one_day(text: str, date: DateExpression) -> bool:
+    if date.is_absolute:
+        return False  # it says its year
+    return date.end - date.start <= _ONE_DAY or _is_deadline(text, date)
+
+
 def _day_of(text: str, date: DateExpression) -> date_type:
-    before = text[: date.text_start].split()[-1:]
-    is_deadline = _LAST_DAY.search(date.text) or [word.lower() for word in before] == ["by"]
     if date.text.lower().startswith("before"):
         return date.end.date()
+    is_deadline = _is_deadline(text, date)
     return (date.end - _MOMENT).date() if is_deadline else date.start.date()
+
+
+def _is_deadline(text: str, date: DateExpression) -> bool:
+    before = text[: date.text_start].split()[-1:]
+    return bool(_LAST_DAY.search(date.text)) or [word.lower() for word in before] == ["by"]
 
 
 def _with_start(date: DateExpression, said_at: datetime) -> DateExpression:

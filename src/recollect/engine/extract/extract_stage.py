@@ -8,7 +8,7 @@ because each is compared with existing memories and may be reviewed. The source 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from heapq import nlargest
@@ -42,7 +42,6 @@ from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
-from recollect.text.statement_dates import upcoming_dates
 
 MAX_CANDIDATES = 300
 MAX_STATED = 3_000  # statements of a session that are not proposed: only search compares them
@@ -187,10 +186,24 @@ def _without_repeated_statements(tables: Tables, batch: list[Memory]) -> list[Me
         return batch
     keys = [(fingerprint(memory.content), memory.owner) for memory in stated]
     same_texts = tables.memories.with_fingerprints(keys)
-    repeated = {memory.id for memory, same in zip(stated, same_texts, strict=True) if same}
-    first = {key: memory.id for memory, key in reversed(list(zip(stated, keys, strict=True)))}
+    repeated = {
+        memory.id
+        for memory, same in zip(stated, same_texts, strict=True)
+        if same and _is_of_same_days(tables, memory, same)
+    }
+    dated_keys = [(key, memory.provenance.days) for memory, key in zip(stated, keys, strict=True)]
+    first = {key: memory.id for memory, key in reversed(list(zip(stated, dated_keys, strict=True)))}
     repeated |= {memory.id for memory in stated} - set(first.values())
     return [memory for memory in batch if memory.id not in repeated]
+
+
+def _is_of_same_days(tables: Tables, memory: Memory, same_text_ids: Sequence[str]) -> bool:
+    """Return whether one of the memories with the words of *memory* means the same days."""
+    days = memory.provenance.days
+    if not days:
+        return True
+    others = tables.memories.get_many(list(same_text_ids))
+    return any(other.provenance.days == days for other in others)
 
 
 def _creation_reason(statement: ExtractedStatement) -> str:
@@ -248,14 +261,13 @@ def _memory(
 
 
 def _provenance(statement: ExtractedStatement, event: Event, source: Source) -> Provenance:
-    is_hint = statement.type is MemoryType.TASK_HINT
     return Provenance(
         voice=statement.voice,
         flags=statement.flags,
         rule=statement.rule,
         event_id=event.id,
         session=source.session,
-        dates=upcoming_dates(statement.content, said_at=statement.observed_at) if is_hint else (),
+        dates=statement.dates,
     )
 
 

@@ -7,10 +7,11 @@ statements in the same order, so the extract stage can be run again safely.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject, VoicedSpan
 from recollect.domain.memory import MemoryType
-from recollect.domain.provenance import StatementFlag
+from recollect.domain.provenance import MentionedDate, StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.classify_sentence import (
     Classification,
@@ -35,7 +36,7 @@ from recollect.text.sentence_classifier import (
     lead_in_length,
     normalize_sentence,
 )
-from recollect.text.statement_dates import observed_at
+from recollect.text.statement_dates import named_days, observed_at, upcoming_dates
 
 _OBJECTION = LazyPattern(
     r"^(?:(?:(?:no(?:,? no)*(?=[,.:;!–—-]| (?:it|the|i|i'm|we|my|that|he|she|they|there|you)\b)"
@@ -195,8 +196,18 @@ def _build_statement(
         alternatives=alternatives_in(content) if is_decision else (),
         flags=flags,
         subject=classification.subject,
+        dates=mentioned_dates(content, classification.type, said_at=sentence.at),
         not_proposed=classification.not_proposed,
     )
+
+
+def mentioned_dates(
+    content: str, kind: MemoryType, *, said_at: datetime
+) -> tuple[MentionedDate, ...]:
+    """Return the days that *content* names; of a task also the start of a coming week or month."""
+    if kind is MemoryType.TASK_HINT:
+        return upcoming_dates(content, said_at=said_at)
+    return named_days(content, said_at=said_at)
 
 
 def _without_objection(text: str) -> str:
