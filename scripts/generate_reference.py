@@ -54,8 +54,8 @@ SETTINGS = {
     "chat_model": "The name of the language model. Required if `chat_backend` is set.",
     "chat_calls_per_day": "The most calls of the language model in a day.",
     "chat_tokens_per_day": "The most tokens of the language model in a day.",
-    "model_prices": "A JSON file with prices of models, which adds to the known ones and overrides "
-    "them.",
+    "model_prices": "A JSON file with prices and windows of models, which adds to the known ones "
+    "and overrides them.",
     "cross_project": "Whether a decision or artifact of another project may be returned if it "
     "clearly "
     "answers the query.",

@@ -117,7 +117,7 @@ class Settings:
     chat_model: str = ""
     chat_calls_per_day: int = 200
     chat_tokens_per_day: int = 500_000
-    model_prices: str = ""  # a JSON file with prices of models, added to the known ones
+    model_prices: str = ""  # a JSON file with prices and windows of models, added to the known ones
     cross_project: bool = True
     host: str = "127.0.0.1"
     port: int = 8283  # 0: the operating system chooses a free port

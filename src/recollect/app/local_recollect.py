@@ -25,6 +25,7 @@ from recollect.domain.repair_report import RepairReport
 from recollect.engine.engine_context import EngineContext
 from recollect.errors import InvalidInput
 from recollect.models.model_prices import ModelPrices
+from recollect.models.model_windows_file import ModelWindows
 from recollect.service.services import Services
 from recollect.store.key_places import KeyPlaces
 from recollect.store.protocol import Store
@@ -50,9 +51,9 @@ def key_places(settings: Settings) -> KeyPlaces:
     )
 
 
-def _prices_of(settings: Settings) -> ModelPrices:
-    own = settings.model_prices
-    return ModelPrices(expand_home(own) if own else None)
+def _own_model_table(settings: Settings) -> Path | None:
+    """Return the user's file with prices and windows of models, if there is one."""
+    return expand_home(settings.model_prices) if settings.model_prices else None
 
 
 class LocalRecollect(Recollect):
@@ -99,7 +100,8 @@ class LocalRecollect(Recollect):
             chat=self._models.chat,
             uses_chat=chat is not None or settings.chat_backend != "none",
             budget=ModelBudget(settings.chat_calls_per_day, settings.chat_tokens_per_day),
-            prices=_prices_of(settings),
+            prices=ModelPrices(_own_model_table(settings)),
+            windows=ModelWindows(_own_model_table(settings)),
             policy=PolicySettings(
                 promote_explicit=settings.promote_explicit, single_user=settings.single_user
             ),

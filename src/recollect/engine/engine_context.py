@@ -10,6 +10,7 @@ from recollect.domain.model_usage import ModelBudget
 from recollect.domain.promotion_policy import DEFAULT_POLICY, PolicySettings
 from recollect.lazy_dataclass import dataclass
 from recollect.models.model_prices import ModelPrices
+from recollect.models.model_windows_file import ModelWindows
 from recollect.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -30,4 +31,5 @@ class EngineContext:
     policy: PolicySettings = DEFAULT_POLICY
     uses_chat: bool = False  # a chat model is configured, whether or not it is available now
     prices: ModelPrices = field(default_factory=ModelPrices)
+    windows: ModelWindows = field(default_factory=ModelWindows)
     running: dict[str, Job] = field(default_factory=dict)  # by id: the jobs this process works on

@@ -71,7 +71,9 @@ def _read(path: Path) -> str:
 
 def _parse(text: str, where: str) -> dict[str, Price]:
     try:
-        table: Any = json.loads(text)["prices"]
+        content: Any = json.loads(text)
+        # The file of a user may have windows alone (model_windows_file.py).
+        table = content.get("prices", {}) if "windows" in content else content["prices"]
         return {str(name).lower(): _price(value) for name, value in table.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(

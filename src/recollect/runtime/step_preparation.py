@@ -94,7 +94,8 @@ class StepPreparation:
     @property
     def window_tokens(self) -> int:
         """The size of the model's window."""
-        return window_size(None, replace(self.opened.agent, model=self._model))
+        agent = replace(self.opened.agent, model=self._model)
+        return window_size(self.context.services, None, agent)
 
     def use_model(self, name: str) -> None:
         """Measure for the model that answers, which may not be the one that the agent names."""

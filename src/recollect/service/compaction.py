@@ -109,7 +109,7 @@ def _compact_window(
     """Compact a window that is read as a whole."""
     for _ in range(TRIES):
         window = _read_window(services, request.conversation)
-        settings = _settings(request, window.agent)
+        settings = _settings(services, request, window.agent)
         messages, used = window.messages, window.other_tokens
         is_full = needs_compaction(messages, settings=settings, other_tokens=used)
         if not is_full and not request.force:
@@ -137,7 +137,7 @@ def _compact_oldest(services: Services, request: CompactConversationRequest) -> 
             return None
         keep = _last_speech(tables, conversation.id)
     window = _read_window(services, conversation.id, limit=ROUND_MESSAGES)
-    settings = _settings(request, window.agent)
+    settings = _settings(services, request, window.agent)
     used = window.other_tokens + tokens
     if not request.force and used <= settings.threshold * settings.window_tokens:
         return None
@@ -181,9 +181,11 @@ def _last_speech(tables: Tables, conversation_id: str) -> int:
     return -1
 
 
-def _settings(request: CompactConversationRequest, agent: Agent | None) -> CompactionSettings:
+def _settings(
+    services: Services, request: CompactConversationRequest, agent: Agent | None
+) -> CompactionSettings:
     return CompactionSettings(
-        window_tokens=window_size(request.window_tokens, agent),
+        window_tokens=window_size(services, request.window_tokens, agent),
         threshold=request.threshold,
         mode=request.mode,
         keep_last=request.keep_last,

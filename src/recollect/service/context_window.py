@@ -15,7 +15,6 @@ from recollect.service.block_lookup import resolve_place, visible_blocks
 from recollect.service.files import list_open_files
 from recollect.service.services import Services
 from recollect.text.message_text import tool_calls_text
-from recollect.text.model_windows import model_window
 from recollect.text.token_counter import counter_for
 from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
 from recollect.wire.requests.agents import GetContextWindowRequest
@@ -65,7 +64,7 @@ def measure_window(
             metadata = render_metadata(prompt_metadata(tables, agent, blocks, now, in_context))
     files = list_open_files(services, ListOpenFilesRequest(agent=agent.id)) if agent else []
     return WindowOverview(
-        window_tokens=window_size(window_tokens, agent),
+        window_tokens=window_size(services, window_tokens, agent),
         counted_by=counter.name,
         system=counter.count(agent.system_prompt) if agent else 0,
         blocks=counter.count(compile_blocks(blocks).text),
@@ -77,7 +76,7 @@ def measure_window(
     )
 
 
-def window_size(window_tokens: int | None, agent: Agent | None) -> int:
+def window_size(services: Services, window_tokens: int | None, agent: Agent | None) -> int:
     """
     Return the tokens of a window: as given, as the agent says, or of the agent's model.
 
@@ -87,7 +86,8 @@ def window_size(window_tokens: int | None, agent: Agent | None) -> int:
         return window_tokens
     if agent is None:
         return WINDOW_TOKENS
-    sizes = (agent.metadata.get("context_window"), _imported_size(agent), model_window(agent.model))
+    of_model = services.engine.windows.window(agent.model)
+    sizes = (agent.metadata.get("context_window"), _imported_size(agent), of_model)
     return next((size for size in sizes if _is_size(size)), WINDOW_TOKENS)
 
 

@@ -4,7 +4,8 @@ The size of the context window of each model, in tokens, by the model's name.
 Rules are tried from the top; the first that matches wins. To add a model, add a rule and a row to
 tests/text/test_model_windows.py. Where vendors offer several sizes under one name, the smaller one
 stands here: a window that is taken for smaller than it is costs a compaction, one that is taken for
-larger costs a failed call. An agent's own setting overrides the table.
+larger costs a failed call. A user's own file (models/model_windows_file.py) and an agent's
+own setting override the table.
 """
 
 import re
