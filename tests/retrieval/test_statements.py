@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recollect import LocalRecollect, Status
+from recollect import LocalRecollect, Memory, MemoryExplanation, Status
 from support import candidates
 
 LUNCH = "Thanks, the upload of the photos worked after lunch."
@@ -54,6 +54,12 @@ def test_explain_says_the_real_reason_why_a_statement_was_proposed_or_not(
         "This stays between us: I'm quitting in June.": ", below 0.445); told in confidence",
         "Don't tell anyone, but my salary is 70k.": "extracted: identity; told in confidence",
     }
+
+    def first_reason(memory: Memory) -> str:
+        explained = words_only.explain(memory.id)
+        assert isinstance(explained, MemoryExplanation)
+        return explained.changes[0].reason
+
     for text in reasons:
         words_only.capture_session([{"role": "user", "content": text}], session=text)
     words_only.drain()
@@ -62,7 +68,7 @@ def test_explain_says_the_real_reason_why_a_statement_was_proposed_or_not(
         everywhere=True, statuses=["inbox", "active", "stated"], limit=50
     )
     explained = {
-        memory.evidence[0].quote: words_only.explain(memory.id).changes[0].reason
+        memory.evidence[0].quote: first_reason(memory)
         for memory in memories
         if memory.type != "episode"
     }

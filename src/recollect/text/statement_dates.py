@@ -26,7 +26,9 @@ _ONE_DAY = timedelta(days=1)
 
 _HABIT = LazyPattern(
     r"\b(?:always|never|usually|normally|generally|every|each|any|weekly|monthly|yearly|annual\w*"
-    r"|birthday|anniversary|name day|rule)\b",
+    r"|birthday|anniversary|name day|rule|opens?|closes?|opening hours)\b"
+    # "The market is on Sunday now, not Saturday" tells of every Sunday.
+    r"|\b(?:now|no longer|any ?more|instead|switch\w*|changed|used to)\b",
     flags=re.IGNORECASE,
 )
 
@@ -141,9 +143,12 @@ def named_days(text: str, *, said_at: datetime) -> tuple[MentionedDate, ...]:
     """
     if _HABIT.search(text) or is_standing_order(text.lower()):
         return ()
+    dates = dates_in_statement(text, said_at=said_at)
+    if sum(date.end > said_at for date in dates) > 1:
+        return ()  # "we meet on Monday and Thursday"
     days = (
         MentionedDate(date.text, _day_of(text, date))
-        for date in dates_in_statement(text, said_at=said_at)
+        for date in dates
         if _names_one_day(text, date)
         and not _is_in_reason(text, date)
         and (date.end > said_at or not _is_behind_present_clause(text, date))
