@@ -50,8 +50,8 @@ def _ask_for_scope(rec: Recollect, memory: Memory) -> dict[str, Any]:
 
 def _ask(label: str, default: str, choices: Sequence[str] = ()) -> str:
     kind = click.Choice(choices) if choices else None
-    shown = bool(default)
-    return str(click.prompt(label, default=default, type=kind, show_default=shown)).strip()
+    answer = click.prompt(label, default=default, type=kind, show_default=bool(default))
+    return str(answer).strip()
 
 
 def _add_change(changes: dict[str, Any], name: str, typed: str, before: str) -> None:

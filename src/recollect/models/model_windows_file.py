@@ -24,10 +24,9 @@ class ModelWindows:
     def window(self, model: str) -> int | None:
         """Return the window of *model* (`gpt-x` or `openai:gpt-x`), or None if it is not known."""
         name = model.strip().lower()
-        for known in (name, name.partition(":")[2], name.rpartition("/")[2]):
-            if known in self._own:
-                return self._own[known]
-        return model_window(model)
+        forms = (name, name.partition(":")[2], name.rpartition("/")[2])
+        own = next((self._own[form] for form in forms if form in self._own), None)
+        return own or model_window(model)
 
 
 def _read(path: Path) -> Mapping[str, int]:

@@ -76,8 +76,8 @@ def _is_repeatable(text: str, max_chars: int) -> bool:
 
 
 def _with_end(command: str, ends: list[str]) -> str:
-    shown = [end for end in ends if end]
-    how = ", then ".join(dict.fromkeys([shown[0], shown[-1]])) if shown else ""
+    outcomes = [end for end in ends if end]
+    how = ", then ".join(dict.fromkeys([outcomes[0], outcomes[-1]])) if outcomes else ""
     return f"`{command}` ({how})" if how else f"`{command}`"
 
 

@@ -10,7 +10,7 @@ from recollect.app.local_recollect import LocalRecollect
 from recollect.domain.block import BlockProposal
 from recollect.domain.link import Relation
 from recollect.domain.maintenance import InboxItem, ReviewVerdict
-from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.memory import Memory, Status
 from recollect.domain.retrieval import MemoryExplanation
 from recollect.domain.scope import Scope
 from recollect.errors import IllegalTransition, InvalidInput
@@ -42,7 +42,6 @@ MAX_CONTENT_CHARS = 500
 MAX_DIFF_CHARS = 2_000  # of a question: the user must see everything they confirm
 MAX_DUPLICATES_SHOWN = 20  # the rest is counted
 MAX_EDIT_CHARS = 2_000  # of a new wording: the user must see all of it
-_TYPES = tuple(kind for kind in MemoryType if kind is not MemoryType.EPISODE)
 MAX_REASON_CHARS = 2_000  # checked before the user is asked
 _QUESTIONS = {
     "keep": "Keep this memory?",
@@ -244,16 +243,16 @@ REVIEW = Tool(
     description=(
         "List or decide candidates: memories in the inbox that the user has not confirmed, and "
         "proposed edits of blocks. list shows them and their conflicts. keep, replace (keep and "
-        "supersede the memories it conflicts with), edit (keep with another content, type, tags "
+        "supersede the memories it conflicts with), edit (keep with other content, type, tags "
         "or date) and reject decide one; the user is asked to confirm."
     ),
     parameters={
         "action": {**enum_of("list", *VERDICTS, EDIT), "default": "list"},
         "id": describe(TEXT, "Id of the candidate"),
-        "content": describe({**TEXT, "maxLength": MAX_EDIT_CHARS}, "edit: the new wording"),
-        "type": describe(enum_of(*_TYPES), "edit: the new type"),
-        "tags": describe(list_of(TEXT), "edit: the new tags"),
-        "date": describe(TEXT, "edit: when it was observed, YYYY-MM-DD"),
+        "content": {**TEXT, "maxLength": MAX_EDIT_CHARS},
+        "type": TEXT,
+        "tags": list_of(TEXT),
+        "date": TEXT,
         "reason": {**TEXT, "maxLength": MAX_REASON_CHARS},
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
         "cursor": TEXT,
