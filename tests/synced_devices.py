@@ -1,6 +1,5 @@
 """Stores on several devices that share a folder, for tests of sync."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +8,6 @@ from recollect.config import Settings
 from recollect.domain.sync_report import SyncReport
 from recollect.store.sqlite.sync.sync_folder import open_folder
 from support import FakeClock
-
-# Tables whose rows belong to a device; columns that do are removed below.
-LOCAL_TABLES = frozenset(
-    {"retrievals", "ingestion_events", "jobs", "unsettled", "model_calls", "runs", "run_calls"}
-)
-LOCAL_COLUMNS = {"repos": "root", "skills": "path"}
 
 
 @dataclass
@@ -30,25 +23,15 @@ class SyncedDevice:
         self.clock.advance(seconds=1)
         return self.rec.sync.run()
 
-    def rows(self) -> list[str]:
-        """
-        Return the lines of an export in their order, without what belongs to the device.
-
-        Memories are exported in the order in which they arrived, which is another on each device;
-        here they are sorted.
-        """
+    def exported(self) -> bytes:
+        """Return what a synced export of this device holds."""
         path = self.folder / f"{self.name}.jsonl"
-        self.rec.export(path)
-        rows: list[str] = []
-        memories: list[str] = []
-        for line in path.read_text().splitlines():
-            row = json.loads(line)
-            table = row.get("table")
-            if table and table not in LOCAL_TABLES:
-                row.pop(LOCAL_COLUMNS.get(table, ""), None)
-                lines = memories if table == "memories" else rows
-                lines.append(json.dumps(row, sort_keys=True))
-        return rows + sorted(memories)
+        self.rec.export(path, synced=True)
+        return path.read_bytes()
+
+    def rows(self) -> list[str]:
+        """Return the lines of that export."""
+        return self.exported().decode().splitlines()
 
 
 def settings_of(folder: Path, name: str) -> Settings:

@@ -118,6 +118,8 @@ def test_export_import_verify_rebuild_status_doctor(run: Run, tmp_path: Path) ->
 
     assert "Exported" in run("export", str(exported)).output
     assert json_of(run("export", str(exported), "--json"))["rows"] > 3
+    assert json_of(run("export", str(exported), "--synced", "--json"))["rows"] > 3
+    assert "--synced is for" in run("export", "x", "--synced", "--format", "exchange").output
     assert "rows existed" in run("import", str(exported)).output
     other = ("--db", str(tmp_path / "other.db"))
     assert json_of(run("import", str(exported), "--json", *other))["added"]["memories"] == 1

@@ -7,7 +7,7 @@ from recollect.clock import SystemClock
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.migrate import known_migrations, migrate
 from recollect.store.sqlite.repair import repair
-from recollect.store.sqlite.sync.record_kinds import KINDS
+from recollect.store.transfer.record_kinds import KINDS
 from support import file_store
 from synced_devices import make_device, settings_of
 

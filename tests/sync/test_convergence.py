@@ -50,7 +50,7 @@ def run_scene(steps: list[tuple[int, int, int]]) -> None:
 def check(world: SyncedWorld) -> None:
     first, *others = world.devices
     for other in others:
-        assert other.rows() == first.rows()
+        assert other.exported() == first.exported()
     for device in world.devices:
         report = device.rec.maintenance.verify()
         assert report.ok, report
@@ -62,7 +62,7 @@ def check(world: SyncedWorld) -> None:
 
 
 @pytest.mark.fuzz
-def test_three_devices_end_with_the_same_rows(scenes: int) -> None:
+def test_three_devices_end_with_exports_of_the_same_bytes(scenes: int) -> None:
     @settings(
         max_examples=scenes,
         deadline=None,
@@ -79,7 +79,7 @@ def test_three_devices_end_with_the_same_rows(scenes: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [3, 5, 8])
-def test_three_devices_end_with_the_same_rows_in_a_chosen_scene(seed: int) -> None:
+def test_three_devices_end_with_exports_of_the_same_bytes_in_a_chosen_scene(seed: int) -> None:
     chance = Random(seed)
     run_scene(
         [

@@ -8,9 +8,9 @@ import pytest
 
 from recollect import LocalRecollect, RecollectError, StoreError
 from recollect.store.key_places import KeyPlaces, read_key_file
-from recollect.store.sqlite.sync.record_kinds import FIRST_KINDS
 from recollect.store.sqlite.sync.sync_folder import SharedFolder, open_folder, parse_revision
 from recollect.store.store_key import StoreKey
+from recollect.store.transfer.record_kinds import FIRST_KINDS
 from support import FakeClock
 from synced_devices import SyncedDevice, settings_of, settle
 

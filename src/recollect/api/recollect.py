@@ -298,13 +298,15 @@ class Recollect(Noun):
         """
         return self._send(requests.ForgetRequest, locals())
 
-    def export(self, path: FilePath, *, plain: bool = False) -> int:
+    def export(self, path: FilePath, *, plain: bool = False, synced: bool = False) -> int:
         """
         Write the whole store to one file (`.gz` compresses); return the number of rows.
 
         The export of an encrypted store is encrypted with its key, unless it is to be *plain*.
+        If *synced*, it has only what sync sends: no jobs, runs and logged retrievals, no files and
+        no paths of this machine. Devices that have synced then write the same bytes.
         """
-        request = requests.ExportRequest.of({"plain": plain})
+        request = requests.ExportRequest.of({"plain": plain, "synced": synced})
         return self._transport.download(request, file_path(path))
 
     def import_(self, path: FilePath, *, trust: bool = False) -> Imported:

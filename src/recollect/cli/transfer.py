@@ -38,6 +38,11 @@ REFUSED_SHOWN = 20
     "--plain", is_flag=True, help="Write unencrypted files, although the store is encrypted."
 )
 @click.option(
+    "--synced",
+    is_flag=True,
+    help="Write only what sync sends: devices that have synced write the same bytes.",
+)
+@click.option(
     "--format",
     "file_format",
     type=click.Choice(["recollect", "exchange", "memory-dir"]),
@@ -45,7 +50,9 @@ REFUSED_SHOWN = 20
     help="exchange: a JSON file of the Open Memory Protocol; memory-dir: a folder of Markdown.",
 )
 @with_store
-def export(rec: LocalRecollect, *, path: Path, plain: bool, file_format: str) -> Output:
+def export(
+    rec: LocalRecollect, *, path: Path, plain: bool, synced: bool, file_format: str
+) -> Output:
     """
     Write the whole store to one file (.gz compresses).
 
@@ -55,6 +62,8 @@ def export(rec: LocalRecollect, *, path: Path, plain: bool, file_format: str) ->
     The formats of the Open Memory Protocol are for other programs: they hold memories, their
     sources and shared blocks, and nothing else.
     """
+    if synced and file_format != "recollect":
+        raise InvalidInput(f"--synced is for Recollect's own format, not for {file_format}")
     if file_format == "exchange":
         objects = rec.engine.export_exchange(path, plain=plain)
         value = {"path": str(path), "objects": objects}
@@ -63,7 +72,7 @@ def export(rec: LocalRecollect, *, path: Path, plain: bool, file_format: str) ->
         files = rec.engine.write_memory_directory(path, plain=plain)
         return Output({"path": str(path), "files": files}, f"{files} files in {safe(path)}.")
     with show_status("Exporting …"):
-        rows = rec.export(path, plain=plain)
+        rows = rec.export(path, plain=plain, synced=synced)
     damage = rec.damage.describe() if rec.damage else []
 
     def lines() -> Iterator[str]:

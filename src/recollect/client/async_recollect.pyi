@@ -1437,7 +1437,7 @@ class AsyncRecollect:
     async def forget(self, memory_id: str, *, dry_run: bool = False) -> Receipt:
         """Remove a memory and its words from every table and index; return a receipt."""
 
-    async def export(self, path: FilePath, *, plain: bool = False) -> int:
+    async def export(self, path: FilePath, *, plain: bool = False, synced: bool = False) -> int:
         """Write the whole store to one file (`.gz` compresses); return the number of rows."""
 
     async def import_(self, path: FilePath, *, trust: bool = False) -> Imported:

@@ -52,9 +52,15 @@ def file_routes() -> APIRouter:
             **options,
         )
 
-    def export(request: Request, compress: bool = False, plain: bool = False) -> Response:
+    def export(
+        request: Request, compress: bool = False, plain: bool = False, synced: bool = False
+    ) -> Response:
         served: ServedStore = request.app.state.served
-        return _download(ExportRequest, compress, lambda path: served.rec.export(path, plain=plain))
+
+        def write(path: Path) -> int:
+            return served.rec.export(path, plain=plain, synced=synced)
+
+        return _download(ExportRequest, compress, write)
 
     def export_agent(
         request: Request,

@@ -3,7 +3,8 @@ Export and import everything, as one text file.
 
 One JSON object per line: a head that names the format, the rows, and an end with their number and
 a hash over all lines before it, so that a truncated or altered file is refused. The same store
-gives the same bytes. A name that ends in `.gz` is compressed.
+gives the same bytes, and so do, in a synced export, all devices that have synced. A name that ends
+in `.gz` is compressed.
 
 The store remembers the checksums of the exports it wrote. One of these is imported as it is, and so
 is a file that the caller trusts; of any other only candidates are imported (untrusted_import.py).
@@ -41,7 +42,12 @@ BinaryFile = IO[bytes] | gzip.GzipFile
 
 def export(services: Services, request: ExportRequest, path: Path) -> int:
     """Write every row to *path*, complete or not at all; return how many there were."""
-    return write_file(services, path, lambda file: export_to(services, file), plain=request.plain)
+    return write_file(
+        services,
+        path,
+        lambda file: export_to(services, file, synced=request.synced),
+        plain=request.plain,
+    )
 
 
 def write_file(
@@ -64,8 +70,8 @@ def write_file(
         return write(raw)
 
 
-def export_to(services: Services, file: BinaryFile) -> int:
-    """Write every row to an open file; return how many there were."""
+def export_to(services: Services, file: BinaryFile, *, synced: bool) -> int:
+    """Write every row, or what sync sends, to an open file; return how many there were."""
     digest = hashlib.sha256()
     count = 0
 
@@ -75,7 +81,7 @@ def export_to(services: Services, file: BinaryFile) -> int:
         file.write(line)
 
     put({"recollect": "export", "format": FORMAT, "schema": services.store.schema_version()})
-    for row in services.store.export_rows():
+    for row in services.store.export_rows(synced=synced):
         put(row)
         count += 1
     checksum = digest.hexdigest()

@@ -185,8 +185,12 @@ class Store(Protocol):
     def listen_for_jobs(self, wake: Callable[[], None]) -> JobListener | None:
         """Call *wake*, in a thread, when another process stores a job; None if it cannot tell."""
 
-    def export_rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield every canonical row, in an order in which they can be imported."""
+    def export_rows(self, *, synced: bool = False) -> Iterator[Mapping[str, Any]]:
+        """
+        Yield every canonical row, in an order in which they can be imported.
+
+        If *synced*, yield only what sync sends, in an order that is the same on every device.
+        """
 
     def import_rows(
         self,

@@ -240,10 +240,10 @@ class PostgresStore:
         self._listeners.append(listener)
         return listener
 
-    def export_rows(self) -> Iterator[Mapping[str, Any]]:
+    def export_rows(self, *, synced: bool = False) -> Iterator[Mapping[str, Any]]:
         self.flush_log(timeout_s=FLUSH_S)
         with self._read(NO_TIMEOUT) as tables:
-            yield from export_rows(self._rows_of(tables))
+            yield from export_rows(self._rows_of(tables), synced=synced)
 
     def import_rows(
         self,

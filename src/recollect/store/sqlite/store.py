@@ -271,10 +271,10 @@ class SqliteStore:
                     tables.connection.db.execute("ROLLBACK")
                 raise
 
-    def export_rows(self) -> Iterator[Mapping[str, Any]]:
+    def export_rows(self, *, synced: bool = False) -> Iterator[Mapping[str, Any]]:
         self.flush_log(timeout_s=FLUSH_S)
         with self.read() as tables:
-            yield from export_rows(SqliteRows(tables.connection.db))
+            yield from export_rows(SqliteRows(tables.connection.db), synced=synced)
 
     def import_rows(
         self,

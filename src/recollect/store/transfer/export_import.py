@@ -5,6 +5,9 @@ A row is `{"table": name, column: value, …}`. Rows are exported in an order in
 imported: parents before children, evidence before its memory. Memories are in the order in which
 they were written, so that an importing store breaks ties as the first one did. Derived tables are
 not exported.
+
+A *synced* export has only the tables and columns that sync sends (record_kinds.py), memories by
+their id and columns by their name, so that devices that have synced write the same bytes.
 """
 
 import json
@@ -17,6 +20,7 @@ from recollect.domain.scope import ItemKind
 from recollect.errors import ImportRefused
 from recollect.store.row_conversion import parse_dates, parse_effects, parse_flags, to_json
 from recollect.store.transfer import retrieval_export
+from recollect.store.transfer.record_kinds import KINDS, OMITTED, SYNCED_TABLES
 from recollect.store.transfer.table_rows import TableRows
 from recollect.text.fingerprint import sha256_hex
 
@@ -87,6 +91,13 @@ _CONVERSATION_COLUMN: Mapping[str, str] = {
     "sleeptime_runs": "conversation_id",
 }
 
+# Tables of which sync sends only the rows that a column of another table names.
+_NAMING_TABLES: Mapping[str, tuple[str, str]] = {
+    table: (kind, column)
+    for kind, layout in KINDS.items()
+    for table, column in layout.shared_parts.items()
+}
+
 # References that may be empty, but without which the row is not shown to anybody.
 _OWNED_BY = frozenset({("conversations", "agent_id"), ("memories", "agent_id")})
 
@@ -108,16 +119,20 @@ def row_counts(rows: TableRows) -> dict[str, int]:
     return {name: next(rows.select(f"SELECT count(*) FROM {name}"))[0] for name in TABLES}
 
 
-def export_rows(rows: TableRows) -> Iterator[Mapping[str, Any]]:
-    """Yield every canonical row."""
+def export_rows(rows: TableRows, *, synced: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Yield every canonical row; if *synced*, only what sync sends."""
     for name in TABLES:
+        if synced and name not in SYNCED_TABLES:
+            continue
         if name == "retrievals":
             yield from retrieval_export.export_retrievals(rows)
             continue
         columns = rows.columns(name)
+        if synced:
+            columns = sorted(set(columns) - OMITTED.get(name, frozenset()))
         listed = ", ".join(f't."{column}"' for column in columns)
         keys = ", ".join(f't."{column}"' for column in rows.primary_key(name))
-        if name == "memories":
+        if name == "memories" and not synced:
             origin, keys = "memories t LEFT JOIN items i ON i.id = t.id", "i.seq NULLS FIRST, t.id"
         else:
             origin = f"{name} t"
@@ -127,6 +142,9 @@ def export_rows(rows: TableRows) -> Iterator[Mapping[str, Any]]:
         where = f'WHERE t."{column}" NOT IN ({hidden})' if column else ""
         if name == "tombstones":
             where = f"WHERE t.kind <> 'source' OR t.id NOT IN ({TOMBSTONES_OF_QUOTED_SOURCES})"
+        if synced and name in _NAMING_TABLES:
+            naming, column = _NAMING_TABLES[name]
+            where = f'WHERE t.id IN (SELECT "{column}" FROM {naming})'
         for row in rows.select(f"SELECT {listed} FROM {origin} {where} ORDER BY {keys}"):
             yield {"table": name, **dict(zip(columns, row, strict=True))}
 

@@ -169,9 +169,14 @@ class DrainRequest(VerbRequest[int], route="POST /drain"):
 
 
 class ExportRequest(VerbRequest[int], route="GET /export"):
-    """Write the whole store to one file, encrypted if the store is."""
+    """
+    Write the whole store to one file, encrypted if the store is.
+
+    `synced`: only what sync sends, as the same bytes on all devices that have synced.
+    """
 
     plain: fields.Flag = False
+    synced: fields.Flag = False
 
 
 class ImportRequest(VerbRequest[Imported], route="POST /import"):

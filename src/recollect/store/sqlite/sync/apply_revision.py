@@ -33,12 +33,12 @@ from recollect.store.sqlite.sync.kept_versions import (
 )
 from recollect.store.sqlite.sync.received_deletions import request_erasure
 from recollect.store.sqlite.sync.record_index import RecordIndex
-from recollect.store.sqlite.sync.record_kinds import ALIASES
 from recollect.store.sqlite.sync.record_merge import loses_text, lost_values, merge_rows
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.reference_check import ReferenceCheck
 from recollect.store.sqlite.sync.rename_record import records_naming, rename_record
 from recollect.store.sqlite.sync.sync_state import KnownRevision, SyncState
+from recollect.store.transfer.record_kinds import ALIASES
 
 Tables = OpenTables[SqliteConnection]
 

@@ -9,7 +9,7 @@ and repairs, which may make tables anew.
 import apsw
 
 from recollect.store.sqlite.sync.kept_versions import NAMESPACE_TEXT
-from recollect.store.sqlite.sync.record_kinds import KINDS, OMITTED
+from recollect.store.transfer.record_kinds import KINDS, OMITTED
 
 # A change of this column replaces text; with '' every update of the table does.
 _REPLACED_TEXT = {

@@ -23,9 +23,9 @@ from recollect.store.open_tables import OpenTables
 from recollect.store.row_conversion import fetch_all, to_json
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.sync.record_index import RecordIndex
-from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.record_rows import RecordRows, Row, Rows
 from recollect.store.sqlite.sync.sync_state import SyncState
+from recollect.store.transfer.record_kinds import KINDS
 
 NAMESPACE = ("recollect", "sync_versions")
 NAMESPACE_TEXT = namespace_json(NAMESPACE)

@@ -16,7 +16,6 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision
-from recollect.store.sqlite.sync.record_kinds import ALIASES, FIRST_KINDS, KINDS
 from recollect.store.sqlite.sync.record_merge import FORGOTTEN_MARKS
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.sync_folder import (
@@ -28,6 +27,7 @@ from recollect.store.sqlite.sync.sync_folder import (
     revision_line,
 )
 from recollect.store.sqlite.sync.sync_state import Device, SyncState, UnsentChange
+from recollect.store.transfer.record_kinds import ALIASES, FIRST_KINDS, KINDS
 
 RECORDS_PER_FILE = 2_000
 _MARKS = tuple(mark.encode() for mark in FORGOTTEN_MARKS)

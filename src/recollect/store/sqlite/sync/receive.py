@@ -20,7 +20,6 @@ from recollect.lazy_dataclass import dataclass
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision, RevisionApplier, RevisionOutcome
-from recollect.store.sqlite.sync.record_kinds import FIRST_KINDS
 from recollect.store.sqlite.sync.sync_folder import (
     FolderFile,
     SharedFolder,
@@ -28,6 +27,7 @@ from recollect.store.sqlite.sync.sync_folder import (
     parse_revision,
 )
 from recollect.store.sqlite.sync.sync_state import SyncState
+from recollect.store.transfer.record_kinds import FIRST_KINDS
 
 RECORDS_AT_ONCE = 50  # then the budget of the step is asked
 MAX_REFUSED = 20  # records of a file; with more, the rest of the file waits

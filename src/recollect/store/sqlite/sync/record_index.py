@@ -6,7 +6,7 @@ from recollect.domain.scope import ItemKind
 from recollect.store.open_tables import OpenTables
 from recollect.store.repositories.indexed_items import IndexedItem, IndexedItemReader
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
-from recollect.store.sqlite.sync.record_kinds import KINDS
+from recollect.store.transfer.record_kinds import KINDS
 
 
 class RecordIndex:

@@ -18,9 +18,9 @@ from recollect.domain.memory import Status
 from recollect.domain.merge import MergeOutcome, VersionMark, merge_block, merge_memory
 from recollect.domain.source import BLANKS
 from recollect.store.repositories.stored_texts import JSON_COLUMNS
-from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.record_rows import Row, Rows
 from recollect.store.transfer.merge_records import change_row_mark, version_row_mark
+from recollect.store.transfer.record_kinds import KINDS
 from recollect.text.fingerprint import fingerprint, sha256_hex
 from recollect.text.forgotten_words import MARKER
 from recollect.text.redacted_merge import ID_MARKER, merge_blanked, merge_redacted

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from recollect.store.sqlite.sqlite_rows import SqliteRows
-from recollect.store.sqlite.sync.record_kinds import KINDS, OMITTED
+from recollect.store.transfer.record_kinds import KINDS, OMITTED
 
 _FIXED_COLUMNS = ("captured_at", "observed_at")  # of a source; the database refuses to change them
 

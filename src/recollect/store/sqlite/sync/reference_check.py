@@ -9,9 +9,9 @@ memory is forgotten as well.
 import apsw
 
 from recollect.clock import Clock, to_micros
-from recollect.store.sqlite.sync.record_kinds import KINDS, LINKED_KINDS
 from recollect.store.sqlite.sync.record_rows import RecordRows, Rows
 from recollect.store.sqlite.sync.sync_state import SyncState
+from recollect.store.transfer.record_kinds import KINDS, LINKED_KINDS
 
 
 class ReferenceCheck:

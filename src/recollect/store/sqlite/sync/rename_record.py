@@ -15,8 +15,8 @@ from recollect.store.indexes.word_index import WordIndex
 from recollect.store.repositories.indexed_items import IndexedItemReader
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from recollect.store.sqlite.sqlite_rows import SqliteRows
-from recollect.store.sqlite.sync.record_kinds import KINDS
 from recollect.store.sqlite.sync.record_rows import without_triggers
+from recollect.store.transfer.record_kinds import KINDS
 
 _INTERNAL = "sync_"
 

@@ -29,8 +29,8 @@ from recollect.store.sqlite.encrypted_file import is_encrypted_file, read_encryp
 from recollect.store.sqlite.partial_file import remove_leftovers
 from recollect.store.sqlite.replace_file import overwrite_file
 from recollect.store.sqlite.sync.apply_revision import Revision
-from recollect.store.sqlite.sync.record_kinds import ALIASES, KINDS
 from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
+from recollect.store.transfer.record_kinds import ALIASES, KINDS
 
 FORMAT = 1
 MANIFEST = "recollect-sync.json"

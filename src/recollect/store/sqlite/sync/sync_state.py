@@ -12,7 +12,7 @@ import apsw
 
 from recollect.domain.version_vector import with_next_revision
 from recollect.lazy_dataclass import dataclass
-from recollect.store.sqlite.sync.record_kinds import KINDS, ORDER
+from recollect.store.transfer.record_kinds import KINDS, ORDER
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class RecordKind:
     values: frozenset[str] = frozenset()
 
 
-# Columns that belong to this machine.
+# Columns that belong to this machine: they are neither synced nor part of a synced export.
 OMITTED: Mapping[str, frozenset[str]] = {
     "repos": frozenset({"root"}),
     "skills": frozenset({"path"}),
@@ -160,6 +160,10 @@ KINDS: Mapping[str, RecordKind] = {
     ),
 }
 ALIASES = "aliases"  # a kind without a table of its own: two ids of one record
+# The tables that sync sends.
+SYNCED_TABLES = frozenset(
+    table for kind, layout in KINDS.items() for table in (kind, *layout.parts, *layout.shared_parts)
+)
 FIRST_KINDS = frozenset({ALIASES, "tombstones"})  # they stand at the beginning of a file
 ORDER = {kind: number for number, kind in enumerate((ALIASES, *KINDS))}
 LINKED_KINDS: Mapping[str, str] = {"memory": "memories", "project": "projects"}  # of links
