@@ -25,7 +25,7 @@ from recollect.domain.scope import Viewer
 from recollect.domain.vault_report import VaultReport
 from recollect.errors import InvalidInput
 from recollect.service import jobs, maintenance, review, store_status
-from recollect.service.backup import BackupSchedule
+from recollect.service.backup import BackupSchedule, scheduled_folder
 from recollect.service.finish_work import finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
@@ -37,6 +37,7 @@ from recollect.wire.requests.shared import PlaceFields
 if TYPE_CHECKING:
     # For the type checker only: the models load when an exchange is read.
     from recollect.app.local_team import LocalTeam
+    from recollect.app.team_backups import TeamBackups
     from recollect.wire.memory_exchange import ExchangeReceipt
 
 Result = TypeVar("Result")
@@ -56,6 +57,15 @@ class EngineControl:
         from recollect.app.local_team import LocalTeam
 
         return LocalTeam(self._services)
+
+    @cached_property
+    def team_backups(self) -> "TeamBackups | None":
+        """The scheduled backups of a team's users and projects, None if there are none."""
+        if scheduled_folder(self._services.settings) is None or not self.store_is_file:
+            return None
+        from recollect.app.team_backups import TeamBackups
+
+        return TeamBackups(self._services)
 
     @property
     def store_is_file(self) -> bool:
@@ -91,8 +101,13 @@ class EngineControl:
         return maintenance.prune_retrievals(self._services)
 
     def back_up_if_due(self) -> BackupReport | None:
-        """Make a backup if the settings ask for one now; a failure is logged and tried later."""
-        return self._backups.run_if_due()
+        """
+        Make a backup if the settings ask for one now; a failure is logged and tried later.
+
+        If the store has users, also one of the store of a user or project; the next call goes on.
+        """
+        report = self._backups.run_if_due()
+        return report or (self.team_backups and self.team_backups.run_if_due())
 
     def search_or_explain(self, query: str, **options: Any) -> tuple[list[Hit], WhyNot | None]:
         """

@@ -61,7 +61,10 @@ class MemberRecollect(LocalRecollect):
         super().__init__(
             # The transport below logs: each request once, with the user.
             replace(
-                settings, token="", audit="team" if settings.audit == "always" else settings.audit
+                settings,
+                token="",
+                audit="team" if settings.audit == "always" else settings.audit,
+                backup_every_hours=0,  # the worker of the server backs up all stores
             ),
             clock=clock,
             readable_folders=folders,

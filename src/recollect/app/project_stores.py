@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 from recollect.app.audit_log import AuditLog
@@ -99,7 +100,7 @@ class ProjectStores:
         space = TeamSpace(id=project.id, directory_schema=directory_schema(self._settings))
         settings = space_settings(self._settings, project.id)
         rec = LocalRecollect(
-            settings,
+            replace(settings, backup_every_hours=0),  # the worker of the server backs up all stores
             clock=self._clock,
             readable_folders=(),
             reads_home_skills=False,

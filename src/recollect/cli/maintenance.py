@@ -190,6 +190,7 @@ def _file_checks(
     yield "privacy", private, f"mode {mode:o}" + ("" if private else f"; run: chmod 600 {path}")
     yield encryption_check(path, is_encrypted)
     yield from backup_check(rec)
+    yield from team_backup_check(rec)
     yield from sync_check(rec)
     free = shutil.disk_usage(path.parent).free
     yield "space", free > 100_000_000, f"{free / 1e9:.1f} GB free"
@@ -244,6 +245,14 @@ def backup_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
     every = timedelta(hours=settings.backup_every_hours)
     detail = f"{len(backups)}, newest {backups[0].created_at:%Y-%m-%d %H:%M} UTC"
     yield "backups", not every or age < 2 * every, detail
+
+
+def team_backup_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:
+    """Yield the check of `doctor` that names the stores of a team without a new backup."""
+    if rec.engine.team_backups is not None and rec.engine.team.directory.has_users():
+        overdue = rec.engine.team_backups.overdue()
+        detail = f"none, or an old one: {', '.join(overdue)}; `recollect serve` makes them"
+        yield "team backups", not overdue, detail if overdue else "every user and project has one"
 
 
 def sync_check(rec: LocalRecollect) -> Iterator[tuple[str, bool, str]]:

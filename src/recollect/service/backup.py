@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from recollect.client.atomic_file import atomic_file
-from recollect.config import expand_home
+from recollect.config import Settings, expand_home
 from recollect.domain.backup import Backup, BackupReport, KeepRule
 from recollect.errors import ImportRefused, InvalidInput, RecollectError, StoreUnavailable
 from recollect.service.backup_manifest import (
@@ -49,7 +49,7 @@ def list_backups(services: Services, request: ListBackupsRequest) -> list[Backup
     file = _require_file(services)
     folder = _folder(services, request.to)
     with _translate_disk_errors(folder):
-        return _backups_of(file, folder)[::-1]
+        return _backups_of(file.path, folder)[::-1]
 
 
 class BackupSchedule:
@@ -62,19 +62,15 @@ class BackupSchedule:
     def run_if_due(self) -> BackupReport | None:
         """Make a backup if the newest is older than the setting allows."""
         settings, now = self._services.settings, self._services.clock.now()
-        every = timedelta(hours=settings.backup_every_hours)
-        if not settings.backup_folder or not every or (self._next_at and now < self._next_at):
+        folder, every = scheduled_folder(settings), timedelta(hours=settings.backup_every_hours)
+        if folder is None or (self._next_at and now < self._next_at):
             return None
         try:
-            file, folder = _require_file(self._services), _folder(self._services, None)
-            with _translate_disk_errors(folder):
-                backups = _backups_of(file, folder)
-                # One of the future, by a clock that was wrong, must not stop the schedule.
-                earlier = [backup for backup in backups if backup.created_at <= now]
-                if earlier and now < earlier[-1].created_at + every:
-                    self._next_at = earlier[-1].created_at + every
-                    return None
-                report = _back_up(self._services, folder, KeepRule.parse(settings.backup_keep))
+            newest = newest_backup_at(_require_file(self._services).path, folder, now=now)
+            if newest is not None and now < newest + every:
+                self._next_at = newest + every
+                return None
+            report = back_up_store(self._services)
         except RecollectError as error:
             # Other background work goes on; `doctor` reports that the newest backup is too old.
             self._next_at = now + RETRY_AFTER
@@ -84,11 +80,36 @@ class BackupSchedule:
         return report
 
 
+def scheduled_folder(settings: Settings) -> Path | None:
+    """Return where scheduled backups go, None if there are none."""
+    if not settings.backup_folder or not settings.backup_every_hours:
+        return None
+    return expand_home(settings.backup_folder)
+
+
+def newest_backup_at(store: Path, folder: Path, *, now: datetime) -> datetime | None:
+    """
+    Return when the newest complete backup of the store in the file *store* was made, None if never.
+
+    One of the future, by a clock that was wrong, does not count: it must not stop the schedule.
+    """
+    with _translate_disk_errors(folder):
+        times = [backup.created_at for backup in _backups_of(store, folder)]
+    return max((at for at in times if at <= now), default=None)
+
+
+def back_up_store(services: Services) -> BackupReport:
+    """Make a backup as the settings say."""
+    folder = _folder(services, None)
+    with _translate_disk_errors(folder):
+        return _back_up(services, folder, KeepRule.parse(services.settings.backup_keep))
+
+
 def _back_up(services: Services, folder: Path, rule: KeepRule) -> BackupReport:
     file = _require_file(services)
     now = services.clock.now()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    copy = folder / f"{_name_of(file)}-{now:%Y%m%dT%H%M%S}Z{file.path.suffix or '.db'}"
+    copy = folder / f"{_name_of(file.path)}-{now:%Y%m%dT%H%M%S}Z{file.path.suffix or '.db'}"
     if file.owns(copy):
         raise InvalidInput(f"{folder} would mix backups with the store; choose another folder")
     rows = file.write_copy(copy)
@@ -108,7 +129,7 @@ def _back_up(services: Services, folder: Path, rule: KeepRule) -> BackupReport:
     with atomic_file(manifest_of(copy)) as manifest:
         manifest.write(json.dumps(fields, indent=1, ensure_ascii=False).encode())
     check_copy(to_backup(read_manifest(manifest_of(copy)), folder))  # as a reader will
-    earlier = _backups_of(file, folder)
+    earlier = _backups_of(file.path, folder)
     outdated = rule.outdated(earlier)
     for old in outdated:
         # The manifest first: a copy without one does not count as a backup.
@@ -131,19 +152,19 @@ def _translate_disk_errors(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _backups_of(file: StoreFile, folder: Path) -> list[Backup]:
+def _backups_of(store: Path, folder: Path) -> list[Backup]:
     """Return the complete backups of this store in *folder*, oldest first."""
     backups = []
-    for path in folder.glob(f"{glob.escape(_name_of(file))}-*{SUFFIX}"):
+    for path in folder.glob(f"{glob.escape(_name_of(store))}-*{SUFFIX}"):
         with suppress(ImportRefused):  # not one of ours, or damaged: never deleted by itself
             backups.append(to_backup(read_manifest(path), folder))
     return sorted(backups, key=lambda backup: backup.created_at)
 
 
-def _name_of(file: StoreFile) -> str:
+def _name_of(store: Path) -> str:
     """Return how the backups of this store begin: stores of one name in two folders differ."""
-    place = hashlib.sha256(str(file.path.resolve()).encode()).hexdigest()[:8]
-    return f"{file.path.stem}-{place}"
+    place = hashlib.sha256(str(store.resolve()).encode()).hexdigest()[:8]
+    return f"{store.stem}-{place}"
 
 
 def _folder(services: Services, to: str | None) -> Path:
