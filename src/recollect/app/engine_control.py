@@ -107,7 +107,9 @@ class EngineControl:
         If the store has users, also one of the store of a user or project; the next call goes on.
         """
         report = self._backups.run_if_due()
-        return report or (self.team_backups and self.team_backups.run_if_due())
+        if report is None and self.team_backups is not None:
+            return self.team_backups.run_if_due()
+        return report
 
     def search_or_explain(self, query: str, **options: Any) -> tuple[list[Hit], WhyNot | None]:
         """

@@ -1,11 +1,11 @@
 """
 Exports and imports over HTTP: the file is the body, the verb's result is in a header.
 
-The server writes to and reads from a temporary folder that is removed with the response.
+The server writes to and reads from a temporary folder that is removed with the response. What the
+server of an encrypted store has there is encrypted too (transfer_files.py).
 """
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -23,7 +23,9 @@ from recollect.domain.agent_transfer import AgentExport
 from recollect.errors import RecollectError
 from recollect.server.error_handlers import PROBLEM_RESPONSES
 from recollect.server.idempotency import IdempotencyKey, KeyedRequest
+from recollect.server.transfer_files import TransferFolder, UploadedFile, read_encrypted_of
 from recollect.server.verb_routes import ServedStore
+from recollect.service.export_reader import Decrypt
 from recollect.wire import path_segment
 from recollect.wire.file_transfer import RESULT_HEADER, UPLOADED_FILE
 from recollect.wire.request import PREFIX, VerbRequest
@@ -57,10 +59,13 @@ def file_routes() -> APIRouter:
     ) -> Response:
         served: ServedStore = request.app.state.served
 
-        def write(path: Path) -> int:
-            return served.rec.export(path, plain=plain, synced=synced)
+        # The file of an encrypted store is decrypted while it is sent.
+        decrypt = read_encrypted_of(served.rec) if plain else None
 
-        return _download(ExportRequest, compress, write)
+        def write(path: Path) -> int:
+            return served.rec.export(path, plain=plain and decrypt is None, synced=synced)
+
+        return _download(served, ExportRequest, compress, write, decrypt)
 
     def export_agent(
         request: Request,
@@ -77,7 +82,7 @@ def file_routes() -> APIRouter:
             written = served.rec.agents.export(name, path, format=format, plain=plain)
             return replace(written, path="")
 
-        return _download(ExportAgentRequest, compress, write)
+        return _download(served, ExportAgentRequest, compress, write)
 
     async def import_(
         request: Request,
@@ -115,26 +120,32 @@ def file_routes() -> APIRouter:
     return router
 
 
-def _download(request_class: VerbClass, compress: bool, write: Callable[[Path], Any]) -> Response:
-    folder = tempfile.TemporaryDirectory(prefix="recollect-")
-    path = Path(folder.name) / ("export.jsonl.gz" if compress else "export.jsonl")
+def _download(
+    served: ServedStore,
+    request_class: VerbClass,
+    compress: bool,
+    write: Callable[[Path], Any],
+    decrypt: Decrypt | None = None,
+) -> Response:
+    folder = TransferFolder(served.rec)
+    path = folder.path / ("export.jsonl.gz" if compress else "export.jsonl")
     try:
         adapter = request_class.response_adapter()
         # Only ASCII: it is the value of a header.
         result = adapter.dump_json(write(path), ensure_ascii=True).decode("ascii")
     except BaseException:
-        folder.cleanup()
+        folder.close()
         raise
-    headers = {RESULT_HEADER: result, "content-length": str(path.stat().st_size)}
-    return _FileResponse(_chunks(path), folder, media_type=OCTETS, headers=headers)
+    headers = {RESULT_HEADER: result}
+    if decrypt is None:
+        headers["content-length"] = str(path.stat().st_size)
+    return _FileResponse(_chunks(path, decrypt), folder, media_type=OCTETS, headers=headers)
 
 
 class _FileResponse(StreamingResponse):
     """A file whose folder is removed when it is sent, or when the client disconnects."""
 
-    def __init__(
-        self, chunks: Iterator[bytes], folder: tempfile.TemporaryDirectory[str], **options: Any
-    ) -> None:
+    def __init__(self, chunks: Iterator[bytes], folder: TransferFolder, **options: Any) -> None:
         super().__init__(chunks, **options)
         self._folder = folder
 
@@ -142,11 +153,11 @@ class _FileResponse(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._folder.cleanup()
+            self._folder.close()
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+def _chunks(path: Path, decrypt: Decrypt | None) -> Iterator[bytes]:
+    with (decrypt and decrypt(path)) or path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
             yield chunk
 
@@ -154,11 +165,13 @@ def _chunks(path: Path) -> Iterator[bytes]:
 async def _upload(
     request_class: VerbClass, request: Request, read: Callable[[Path], Any], keyed: KeyedRequest
 ) -> Response:
+    served: ServedStore = request.app.state.served
     digest = hashlib.sha256()
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
-        path = Path(folder) / "import"
+    folder = TransferFolder(served.rec)
+    path = folder.path / "import"
+    try:
         try:
-            with path.open("wb") as file:
+            with UploadedFile(path, served.rec) as file:
                 async for chunk in request.stream():
                     digest.update(chunk)
                     file.write(chunk)
@@ -175,3 +188,5 @@ async def _upload(
             return Response(body, media_type="application/json")
 
         return await run_in_threadpool(keyed.respond, request, digest.hexdigest(), run)
+    finally:
+        folder.close()

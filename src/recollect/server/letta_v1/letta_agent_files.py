@@ -1,9 +1,8 @@
 """Routes of agent files: an agent as Letta's `.af`, and agents from such a file."""
 
 import json
-import tempfile
+from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
@@ -15,6 +14,7 @@ from recollect.server.letta_v1.letta_agent_lookup import numbered_names, require
 from recollect.server.letta_v1.letta_agent_metadata import with_letta_metadata
 from recollect.server.letta_v1.letta_call import LettaCall, LettaQuery, LettaRoute
 from recollect.server.letta_v1.letta_ids import letta_id
+from recollect.server.transfer_files import TransferFolder, UploadedFile
 from recollect.wire.file_transfer import UPLOADED_FILE
 
 COPY_SUFFIX = "_copy"
@@ -40,8 +40,9 @@ class ImportForm(LettaQuery):
 def export_agent(call: LettaCall) -> Any:
     """Return the agent file of an agent."""
     agent, query = require_agent(call), call.query_as(ExportQuery)
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
-        path = Path(folder) / "agent.af"
+    with closing(TransferFolder(call.rec)) as folder:
+        path = folder.path / "agent.af"
+        # That of an encrypted store is refused: these files are readable.
         call.rec.agents.export(agent, path, format="af")
         content = path.read_bytes()
     if not query.scrub_messages:
@@ -73,9 +74,10 @@ def import_agents(call: LettaCall) -> Any:
 
 def _import(rec: LocalRecollect, content: bytes, letta_name: str | None) -> AgentImport:
     """Import a file. If there is an agent of its name, ours has a number; Letta's stays."""
-    with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
-        path = Path(folder) / "agent.af"
-        path.write_bytes(content)
+    with closing(TransferFolder(rec)) as folder:
+        path = folder.path / "agent.af"
+        with UploadedFile(path, rec) as file:
+            file.write(content)
         try:
             try:
                 return rec.agents.import_(path, letta_name)

@@ -219,7 +219,8 @@ def _without_new_remotes(tables: Tables, parts: AgentParts) -> AgentParts:
 def _read_agents(
     services: Services, path: Path, bounds: JsonBounds
 ) -> tuple[list[AgentParts], tuple[str, ...]]:
-    value = read_json(path, bounds)
+    file = services.store.file
+    value = read_json(path, bounds, None if file is None else file.read_encrypted)
     if native_format.is_native(value):
         return [native_format.read_agent(value, path.name)], ()
     if letta_reader.is_letta(value):

@@ -1,6 +1,7 @@
 """Read and write the JSON of an agent file: size, depth and encoding. This file knows no format."""
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import IO, Any, NoReturn
 
 from recollect.errors import ImportRefused, InvalidInput
 from recollect.lazy_dataclass import dataclass
+from recollect.service.export_reader import Decrypt
 
 MAX_BYTES = 1024 * 1024 * 1024  # of a trusted file
 MAX_DEPTH = 200
@@ -34,12 +36,16 @@ def to_json_bytes(value: Mapping[str, Any]) -> bytes:
     return text.encode() + b"\n"
 
 
-def read_json(path: Path, bounds: JsonBounds) -> Any:
-    """Return the JSON value of a file (plain, gzipped, or JSON inside a JSON string)."""
+def read_json(path: Path, bounds: JsonBounds, decrypt: Decrypt | None = None) -> Any:
+    """
+    Return the JSON value of a file (plain, gzipped, or JSON inside a JSON string).
+
+    *decrypt* opens the file if it is encrypted: a server keeps uploads so.
+    """
     try:
-        with path.open("rb") as raw:
-            is_gzip = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
+        with (decrypt and decrypt(path)) or path.open("rb") as raw:
+            assert isinstance(raw, io.BufferedReader)
+            is_gzip = raw.peek(2)[:2] == b"\x1f\x8b"
             data = _read_bytes(gzip.GzipFile(fileobj=raw) if is_gzip else raw, path, bounds)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error

@@ -24,15 +24,20 @@ RESERVED_BYTES = 64  # at the end of each page: nonce and authentication tag
 _MAGIC = b"SQLite format 3\0"
 # Page size 4096, two format versions, reserved bytes, payload fractions.
 _PAGE_SIZE, _FRACTIONS = b"\x10\x00", bytes([RESERVED_BYTES, 64, 32, 32])
+HEAD_BYTES = 24
 _PROBES = 3  # another process may write the first page at the moment
 _PROBE_PAUSE_S = 0.02
 
 
 def is_encrypted(path: Path) -> bool:
     """Return whether *path* is a database that is encrypted by Recollect."""
-    head = _head(path)
+    return is_encrypted_head(_head(path))
+
+
+def is_encrypted_head(head: bytes) -> bool:
+    """Return whether a file that begins with *head* is encrypted by Recollect."""
     return (
-        len(head) == 24
+        len(head) >= HEAD_BYTES
         and head[:16] != _MAGIC
         and head[16:18] == _PAGE_SIZE
         and head[20:24] == _FRACTIONS
@@ -102,7 +107,7 @@ def opens(path: Path, key: StoreKey) -> bool:
 
 
 def _head(path: Path) -> bytes:
-    """Return the first 24 bytes of *path*, fewer if it is shorter or does not exist."""
+    """Return the first `HEAD_BYTES` bytes of *path*, fewer if it is shorter or does not exist."""
     flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
     try:
         # By SQLite's file layer: closing the file by other means would release the locks of this
@@ -111,7 +116,7 @@ def _head(path: Path) -> bytes:
     except apsw.Error:
         return b""
     try:
-        return file.xRead(24, 0)
+        return file.xRead(HEAD_BYTES, 0)
     except apsw.Error:
         return b""
     finally:
