@@ -2,8 +2,8 @@
 Measure what encryption costs: `python -m benchmarks.encryption --write`.
 
 Two stores with the same memories, one encrypted, are used in turn: opened, searched, written to,
-asked by a hook without a server (a whole process), backed up and exported. Times are processor
-times, because other programs may use the machine.
+asked by a hook with a server and without (a whole process), backed up and exported. Both times are
+measured, of the clock and of the processor, because other programs may use the machine.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 from benchmarks.generated_sentences import questions, sentences
 from benchmarks.markdown_table import table
 from benchmarks.metrics import percentile
 from benchmarks.quality import RESULTS
-from benchmarks.server.processes import environment, keep_bytecode
+from benchmarks.server.processes import environment, keep_bytecode, start_server, stop_server
 from benchmarks.tasks import ROOT
 from recollect import LocalRecollect
 from recollect.app.store_encryption import encrypt_store
@@ -33,13 +33,24 @@ from recollect.models.scripted_models import ScriptedEmbedder
 
 OUT = RESULTS / "encryption.md"
 BATCH = 500
+WARM_UP = 3  # hooks, after the start of a server
 KINDS = ("plain", "encrypted")
-Times = dict[str, dict[str, list[float]]]  # what: kind of store: ms
+
+
+class Took(NamedTuple):
+    """What one call took, in ms: on the clock, and of the processor."""
+
+    wall: float
+    cpu: float
+
+
+Times = dict[str, dict[str, list[Took]]]  # what: kind of store
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     times: Times = {}
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with TemporaryDirectory(prefix="recollect-encryption-") as temporary:
         folder = Path(temporary)
         keep_bytecode(folder / "compiled")
@@ -54,9 +65,11 @@ def main(arguments: list[str] | None = None) -> int:
         "# Encryption",
         "",
         f"`python -m benchmarks.encryption --memories {options.memories} --times {options.times}`, "
-        f"{platform.machine()}, Python {platform.python_version()}. Both stores in turn; processor "
-        "time in ms, median and 95th percentile. The embedder is a fake one, so that the store is "
-        "measured and not a model.",
+        f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} cores, load "
+        f"{load:.1f} at the start. Both stores in turn; ms, median and 95th percentile. The "
+        "embedder is a fake one, and hooks have none, so that the store is measured and not a "
+        "model. The processor time of a hook is that of its own process, not of the server. The "
+        "machine is shared: times of the clock count beside each other only.",
         "",
     ]
     text = "\n".join([*notes, *_rows(times), "", *_size_rows(sizes), ""])
@@ -103,10 +116,20 @@ def _measure(times: Times, stores: dict[str, Settings], options: argparse.Namesp
             _time(times, "ingest", kind, rec.ingest, f"Note {number}.", project="project-1")
     for rec in opened.values():
         rec.close()
-    for _ in range(options.hooks):
+    _measure_hooks(times, "hook prompt, no server", stores, options.hooks)
+    servers = [start_server(settings.db_path, **_own(settings)) for settings in stores.values()]
+    try:
+        _measure_hooks({}, "", stores, WARM_UP)
+        _measure_hooks(times, "hook prompt, server", stores, options.hooks)
+    finally:
+        for server in servers:
+            stop_server(server)
+
+
+def _measure_hooks(times: Times, what: str, stores: dict[str, Settings], count: int) -> None:
+    for _ in range(count):
         for kind, settings in stores.items():
-            measured = times.setdefault("hook prompt, no server", {}).setdefault(kind, [])
-            measured.append(_hook_ms(settings))
+            times.setdefault(what, {}).setdefault(kind, []).append(_hook_took(settings))
 
 
 def _measure_copies(times: Times, stores: dict[str, Settings]) -> dict[str, dict[str, float]]:
@@ -128,22 +151,28 @@ def _measure_copies(times: Times, stores: dict[str, Settings]) -> dict[str, dict
 def _time(
     times: Times, what: str, kind: str, call: Callable[..., object], *args: Any, **options: Any
 ) -> None:
-    begun = process_time()
+    begun, computed = perf_counter(), process_time()
     call(*args, **options)
-    times.setdefault(what, {}).setdefault(kind, []).append(1000 * (process_time() - begun))
+    took = Took(1000 * (perf_counter() - begun), 1000 * (process_time() - computed))
+    times.setdefault(what, {}).setdefault(kind, []).append(took)
 
 
-def _hook_ms(settings: Settings) -> float:
-    """Return the processor time of a hook that answers a prompt without a server."""
+def _own(settings: Settings) -> dict[str, str]:
+    """Return the settings of a process that uses a store."""
     own = {"PYTHONPATH": str(ROOT / "src"), "RECOLLECT_DB": settings.db}
-    own |= {"RECOLLECT_KEY_FILE": settings.key_file, "RECOLLECT_KEYRING": "false"}
-    env = {**environment(settings.db_path.parent), **own}
+    own |= {"RECOLLECT_EMBEDDING_BACKEND": "none", "RECOLLECT_KEYRING": "false"}
+    return own | {"RECOLLECT_KEY_FILE": settings.key_file}
+
+
+def _hook_took(settings: Settings) -> Took:
+    """Return what the process of a hook that answers a prompt took."""
+    env = environment(settings.db_path.parent, **_own(settings))
     sent = json.dumps({"cwd": "/", "prompt": "which port?", "session_id": os.urandom(4).hex()})
     script = "import sys; from recollect.entry import main; sys.exit(main())"
-    before = _child_ms()
     command = [sys.executable, "-c", script, "hook", "prompt"]
+    begun, computed = perf_counter(), _child_ms()
     subprocess.run(command, input=sent.encode(), env=env, stdout=subprocess.DEVNULL, check=True)
-    return _child_ms() - before
+    return Took(1000 * (perf_counter() - begun), _child_ms() - computed)
 
 
 def _child_ms() -> float:
@@ -152,10 +181,18 @@ def _child_ms() -> float:
 
 
 def _rows(times: Times) -> list[str]:
-    header = ["", *(f"{kind} {point}" for kind in KINDS for point in ("p50", "p95"))]
+    header = ["", *(f"{kind}, {name}" for kind in KINDS for name in ("processor", "clock"))]
     rows = []
     for what, by_kind in times.items():
-        cells = [f"{percentile(by_kind[kind], share):.1f}" for kind in KINDS for share in (50, 95)]
+        columns = [
+            values
+            for kind in KINDS
+            for values in (
+                [took.cpu for took in by_kind[kind]],
+                [took.wall for took in by_kind[kind]],
+            )
+        ]
+        cells = [f"{percentile(x, 50):.1f} / {percentile(x, 95):.1f}" for x in columns]
         rows.append([what, *cells])
     return table(header, rows)
 

@@ -2,17 +2,18 @@
 Measure sync and backup of a large store: `python -m benchmarks.sync --memories 100000 --write`.
 
 Two devices share a folder. The first publishes its whole store, the second reads it; then the first
-changes some memories, and both sync again. Times are processor times, because other programs may
-use the machine. Embeddings are not synced and are left out.
+changes some memories, and both sync again. Both the time of the clock and that of the processor are
+measured, because other programs may use the machine. Embeddings are not synced and are left out.
 """
 
 import argparse
+import os
 import platform
 import resource
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import process_time
+from time import perf_counter, process_time
 
 from benchmarks.generated_sentences import sentences
 from benchmarks.markdown_table import table
@@ -27,6 +28,7 @@ Rows = list[list[str]]
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with TemporaryDirectory(prefix="recollect-sync-") as temporary:
         rows, sizes = _measure(Path(temporary), options.memories, options.changes)
     text = "\n".join(
@@ -35,10 +37,11 @@ def main(arguments: list[str] | None = None) -> int:
             "",
             f"`python -m benchmarks.sync --memories {options.memories} --changes "
             f"{options.changes}`, {platform.machine()}, Python {platform.python_version()}. "
-            "Processor time in seconds, one run. The highest memory use of the process was "
+            f"{os.cpu_count()} cores, load {load:.1f} at the start. Seconds, one run. The highest "
+            "memory use of the process was "
             f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB.",
             "",
-            *table(["", "seconds"], rows),
+            *table(["", "processor", "clock"], rows),
             "",
             *table(["", "MB"], sizes),
             "",
@@ -57,19 +60,19 @@ def _measure(folder: Path, memories: int, changes: int) -> tuple[Rows, Rows]:
         ids = _fill(first, memories)
         first.sync.init(str(shared))
         second.sync.init(str(shared))
-        rows.append(["first sync: publish everything", _seconds(first.sync.run)])
-        rows.append(["first sync: read everything", _seconds(second.sync.run)])
+        rows.append(["first sync: publish everything", *_seconds(first.sync.run)])
+        rows.append(["first sync: read everything", *_seconds(second.sync.run)])
         first_size = _size(shared)
         for memory_id in ids[:: max(1, memories // changes)][:changes]:
             first.memories.edit(memory_id, content=f"Changed: {memory_id}.")
-        rows.append([f"publish {changes} changes", _seconds(first.sync.run)])
-        rows.append([f"read {changes} changes", _seconds(second.sync.run)])
-        rows.append(["nothing new", _seconds(second.sync.run)])
+        rows.append([f"publish {changes} changes", *_seconds(first.sync.run)])
+        rows.append([f"read {changes} changes", *_seconds(second.sync.run)])
+        rows.append(["nothing new", *_seconds(second.sync.run)])
         first.forget(ids[1])
-        rows.append(["publish one `forget`", _seconds(first.sync.run)])
-        rows.append(["carry out one `forget`", _seconds(second.sync.run)])
+        rows.append(["publish one `forget`", *_seconds(first.sync.run)])
+        rows.append(["carry out one `forget`", *_seconds(second.sync.run)])
         backup = folder / "backups"
-        rows.append(["backup, verified", _seconds(lambda: second.maintenance.backup(backup))])
+        rows.append(["backup, verified", *_seconds(lambda: second.maintenance.backup(backup))])
         counts = [rec.maintenance.status().memories_by_status for rec in (first, second)]
         assert counts[0] == counts[1]
         sizes = [
@@ -103,10 +106,11 @@ def _fill(rec: LocalRecollect, count: int) -> list[str]:
     return ids
 
 
-def _seconds(work: Callable[[], object]) -> str:
-    started = process_time()
+def _seconds(work: Callable[[], object]) -> tuple[str, str]:
+    """Return how long *work* takes: of the processor, and on the clock."""
+    begun, computed = perf_counter(), process_time()
     work()
-    return f"{process_time() - started:.2f}"
+    return f"{process_time() - computed:.2f}", f"{perf_counter() - begun:.2f}"
 
 
 def _size(folder: Path) -> float:

@@ -33,7 +33,12 @@ def test_a_public_fixture_is_received_and_passed_on(
         MemoryExchange.model_validate(fixture["exchange"]), mode=expected.get("mode", "preserve")
     )
     passed_on = other.take(receiver.sent())
+    states = receiver.states()
+    receiver.take(
+        MemoryExchange.model_validate(fixture["exchange"]), mode=expected.get("mode", "preserve")
+    )
 
+    assert receiver.states() == states  # a retry adds nothing
     found = statuses(receipt)
     assert expected["statuses"].items() <= found.items()
     assert bool(receipt.conflicts) == expected.get("conflicts", False)
