@@ -117,7 +117,9 @@ def _measure(times: Times, stores: dict[str, Settings], options: argparse.Namesp
     for rec in opened.values():
         rec.close()
     _measure_hooks(times, "hook prompt, no server", stores, options.hooks)
-    servers = [start_server(settings.db_path, **_own(settings)) for settings in stores.values()]
+    servers = [
+        start_server(settings.db_path, port=0, **_own(settings)) for settings in stores.values()
+    ]
     try:
         _measure_hooks({}, "", stores, WARM_UP)
         _measure_hooks(times, "hook prompt, server", stores, options.hooks)
