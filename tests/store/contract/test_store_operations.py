@@ -10,6 +10,7 @@ from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
 from recollect.errors import StoreError
 from recollect.store.protocol import Store, StoreFile, Tables
+from recollect.store.transfer.record_kinds import SYNCED_TABLES
 from recollect.store.values import StoredFile
 from store_records import Keep, agent, count_matches, matching_ids, source
 from support import START
@@ -46,6 +47,21 @@ def test_an_export_can_be_imported_into_an_empty_store(
         assert tables.unfinished_work.all() == []
     assert len(matching_ids(other_store, "zebra")) == 1
     assert other_store.import_rows(rows, IMPORT).added.get("memories", 0) == 0
+
+
+def test_a_synced_export_has_what_sync_sends_by_id_and_can_be_imported(
+    store: Store, other_store: Store, keep: Keep
+) -> None:
+    ids = [keep(text, tags=("x",)).id for text in ("the zebra sleeps", "the quagga eats")]
+    store.log_retrieval(retrieval("r"))
+    rows = list(store.export_rows(synced=True))
+
+    other_store.import_rows(rows, IMPORT)
+
+    assert {row["table"] for row in rows} <= SYNCED_TABLES
+    assert [row["id"] for row in rows if row["table"] == "memories"] == sorted(ids)
+    assert all(list(row)[1:] == sorted(list(row)[1:]) for row in rows)
+    assert list(other_store.export_rows(synced=True)) == rows
 
 
 def test_rows_are_counted_by_table(store: Store, keep: Keep) -> None:
