@@ -1,5 +1,6 @@
 """Three devices that sync, what they do at random, and what carries files between them."""
 
+import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -75,11 +76,30 @@ class SyncedWorld:
     def forget(self, device: SyncedDevice, arg: int) -> None:
         memory = self.pick(device, arg, ["active", "inbox", "archived", "superseded"])
         if memory is not None:
+            pages = self.other_pages(device, memory)
             device.rec.forget(memory.id)
             # What another memory of this device quotes stays, as the receipt says.
             rows = "".join(device.rows())
             words = [word.strip(".") for word in memory.content.split() if word.startswith("zq")]
-            self.forgotten += [word for word in words if word not in rows]
+            self.forgotten += [word for word in words if word not in rows and word not in pages]
+
+    def other_pages(self, device: SyncedDevice, memory: Any) -> str:
+        """
+        Return the edited pages of all devices, except those that are the source of *memory*.
+
+        A page is another source that repeats words of the one it was made from. Whoever forgets
+        that one on this device may not have the page yet.
+        """
+        quoted = {evidence.source_id for evidence in memory.evidence}
+        sources = [
+            row
+            for other in self.devices
+            for row in map(json.loads, other.rows())
+            if row.get("table") == "sources"
+        ]
+        own = {row["content"] for row in sources if row["id"] in quoted}
+        contents = {row["content"] for row in sources if row["kind"] == "import"}
+        return "\n".join(contents - own)
 
     def edit(self, device: SyncedDevice, arg: int) -> None:
         if memory := self.pick(device, arg, ["active", "inbox"]):

@@ -108,3 +108,10 @@ def test_words_of_a_source_that_another_device_deleted_leave_the_write_ahead_log
     scene = [("ingest", 686), ("ingest", 878), ("edit_vault", 351), ("sync", 368)]
     scene += [("forget", 530), ("interrupted_sync", 26)]
     run_scene([(VERBS.index(verb), 0, argument) for verb, argument in scene])
+
+
+def test_a_word_that_a_page_of_another_device_repeats_stays_in_that_page() -> None:
+    """The page was edited before it was known that its words are to be forgotten."""
+    scene = [("ingest", 1, 966), ("import_export", 0, 182), ("edit_vault", 0, 204)]
+    scene += [("reject", 0, 706), ("forget", 1, 542)]
+    run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])
