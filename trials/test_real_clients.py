@@ -2,8 +2,8 @@
 Trials with the real clients, which start our server and run our hooks: `pytest trials`.
 
 Their model is a local fake of the vendors' servers, so nothing leaves this machine. The clients
-must be installed (`npm install -g @anthropic-ai/claude-code @openai/codex opencode-ai`), so these
-trials are not part of the tests.
+must be installed (`npm install -g @anthropic-ai/claude-code @openai/codex opencode-ai
+@google/gemini-cli`), so these trials are not part of the tests.
 """
 
 import os
@@ -20,15 +20,16 @@ import pytest
 from fault_proxy import wait_until
 from recollect import LocalRecollect
 from recollect.config import load_settings
+from recollect.domain.memory import Memory
 from terminal import installed
 from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, vendor_server
 
 DECIDED = "We deploy the invoices service on Fridays."
 PREFERRED = "I always indent Go code with tabs."
 PLUGIN = Path(__file__).parent.parent / "src" / "recollect" / "plugin"
-WAIT = ScriptedResponse(
-    calls=[ScriptedCall("exec_command", {"cmd": "sleep 5"})]
-)  # Codex waits for no server
+# Neither client waits until the MCP server is connected.
+WAIT = ScriptedResponse(calls=[ScriptedCall("exec_command", {"cmd": "sleep 5"})])  # Codex
+CLAUDE_WAIT = ScriptedResponse(calls=[ScriptedCall("Bash", {"command": "sleep 5"})])
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -90,18 +91,28 @@ class ClientUser:
             project=project,
         )
 
+    def ask(self, client: str, prompt: str, *, project: str = "shop") -> None:
+        """Run one session of Claude Code or Codex."""
+        session = self.claude if client == "claude-code" else self.codex
+        session(prompt, project=project)
+
     def asked(self) -> list[str]:
         """Return the requests to the model so far, each as one text."""
         return [request.raw.decode() for request in self.vendor.requests]
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> Iterator[ClientUser]:
-    """A user who has stored a decision in one of the two projects."""
+def new_user(tmp_path: Path) -> Iterator[ClientUser]:
+    """A user who has stored nothing yet."""
     with vendor_server() as vendor:
-        user = ClientUser(tmp_path, vendor)
-        user.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
-        yield user
+        yield ClientUser(tmp_path, vendor)
+
+
+@pytest.fixture
+def user(new_user: ClientUser) -> ClientUser:
+    """A user who has stored a decision in one of the two projects."""
+    new_user.run("recollect", "add", DECIDED, "--type", "decision", "--project", ".")
+    return new_user
 
 
 def preferred(user: ClientUser) -> list[str]:
@@ -121,12 +132,13 @@ def test_a_session_of_claude_code_knows_what_was_decided_and_hands_over_what_it_
     assert "Connected" in user.run("claude", "mcp", "list")
     search = "mcp__recollect__search"
     user.vendor.script(
+        CLAUDE_WAIT,
         ScriptedResponse(calls=[ScriptedCall("ToolSearch", {"query": f"select:{search}"})]),
         ScriptedResponse(calls=[ScriptedCall(search, {"query": "when do we deploy?"})]),
         ScriptedResponse(text="On Fridays."),
     )
 
-    output = user.claude(f"When do we deploy? {PREFERRED}", "--allowedTools", search)
+    output = user.claude(f"When do we deploy? {PREFERRED}", "--allowedTools", search, "Bash")
 
     first, *_, last = user.asked()
     assert DECIDED in first  # by the hook, before the model was asked anything
@@ -230,24 +242,38 @@ def test_codex_is_told_of_a_rule_when_it_proposes_what_the_rule_forbids(user: Cl
     assert RULE in user.asked()[-1]
 
 
-def test_the_third_session_is_told_what_the_second_one_decided(user: ClientUser) -> None:
-    user.run("recollect", "setup", "claude-code", "--yes")
-    first = "Remember: the invoices service runs on port 4000."
-    second = "Remember: the invoices service runs on port 5000 now, not 4000 anymore."
-    for number, said in enumerate((first, second), start=1):
-        user.claude(said)
-        assert wait_until(partial(_has_learnt, user, number))
-
-    user.vendor.clear_requests()
-    user.claude("Which port does the invoices service use?")
-
-    told = user.asked()[0]
-    assert "port 5000" in told
-    assert "port 4000." not in told or told.index("port 5000") < told.index("port 4000.")
+FRIDAYS = "We deploy the invoices service on Fridays because the traffic is low then."
+MONDAYS = (
+    "From now on we deploy the invoices service on Mondays because everybody is at their desk."
+)
 
 
-def test_a_worktree_without_a_remote_is_the_same_project(user: ClientUser) -> None:
-    user.run("recollect", "setup", "claude-code", "--yes")
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+@pytest.mark.parametrize("first_is_reviewed", [True, False])
+def test_the_third_session_is_told_what_the_second_one_decided(
+    new_user: ClientUser, client: str, first_is_reviewed: bool
+) -> None:
+    new_user.run("recollect", "setup", client, "--yes")
+    for statement in (FRIDAYS, MONDAYS):
+        new_user.ask(client, statement)
+        assert wait_until(partial(_has_learnt, new_user, statement))
+        if statement == FRIDAYS and first_is_reviewed:
+            _accept(new_user, FRIDAYS)
+
+    new_user.vendor.clear_requests()
+    new_user.ask(client, "When do we deploy the invoices service?")
+
+    memory_lines = _memory_lines(new_user.asked()[0])
+    newer = [line for line in memory_lines if "on Mondays" in line]
+    older = [line for line in memory_lines if "on Fridays" in line]
+    assert newer, memory_lines
+    assert memory_lines.index(newer[0]) == 0
+    assert all("a newer memory contradicts it" in line for line in older)
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_worktree_without_a_remote_is_the_same_project(user: ClientUser, client: str) -> None:
+    user.run("recollect", "setup", client, "--yes")
     shop = user.project("shop")
     identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     subprocess.run(
@@ -256,15 +282,33 @@ def test_a_worktree_without_a_remote_is_the_same_project(user: ClientUser) -> No
     tree = user.home / "projects" / "shop-tree"
     subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=shop, check=True)
 
-    user.claude("When do we deploy?", project="shop-tree")
+    user.ask(client, "When do we deploy?", project="shop-tree")
 
     assert DECIDED in user.asked()[0]
 
 
-def _has_learnt(user: ClientUser, count: int) -> bool:
+def _memory_lines(request: str) -> list[str]:
+    """Return the memories that hooks added to a request, without the records of sessions."""
+    lines = request.replace("\\n", "\n").splitlines()
+    return [line for line in lines if line.startswith("- [m") and "] Session (" not in line]
+
+
+def _memories_of(user: ClientUser, statement: str) -> list[Memory]:
     with user.memory() as memory:
         memories = memory.memories.list(
-            statuses=["inbox", "active", "superseded", "contradicted"], limit=50, everywhere=True
+            statuses=["stated", "inbox", "active", "superseded", "contradicted"],
+            limit=50,
+            everywhere=True,
         )
-        about = [item for item in memories if "invoices service runs" in item.content]
-        return sum(item.type != "episode" for item in about) >= count
+    return [item for item in memories if item.type != "episode" and item.content in statement]
+
+
+def _has_learnt(user: ClientUser, statement: str) -> bool:
+    return bool(_memories_of(user, statement))
+
+
+def _accept(user: ClientUser, statement: str) -> None:
+    memories = _memories_of(user, statement)
+    with user.memory() as memory:
+        for item in memories:
+            memory.promote(item.id)

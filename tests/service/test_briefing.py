@@ -2,6 +2,7 @@
 
 from recollect import LocalRecollect
 from recollect.domain.retrieval import Retrieval
+from support import FakeClock
 
 
 def test_each_kind_gets_its_part_however_many_there_are_of_another(
@@ -50,6 +51,58 @@ def test_a_conflict_is_told_as_one(words_only: LocalRecollect) -> None:
     words_only.link(two.id, "contradicts", one.id)
 
     assert words_only.briefing(project="site").text.count("CONFLICT") == 2
+
+
+def test_what_the_user_said_later_stands_before_what_it_contradicts(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    words_only.ingest("We deploy the site on Fridays.", type="decision", project="site")
+    clock.advance(days=1)
+    _say(words_only, "From now on we deploy the site on Mondays because everybody is there.")
+
+    newer, older = _lines_about(words_only, "deploy the site")
+
+    assert "on Mondays" in newer
+    assert "not reviewed; CONFLICT: contradicts an older memory" in newer
+    assert "on Fridays" in older
+    assert "CONFLICT: a newer memory contradicts it" in older
+
+
+def test_an_older_statement_that_nobody_reviewed_puts_no_doubt_on_a_decision(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    _say(words_only, "We decided to deploy the site on Fridays because the traffic is low then.")
+    clock.advance(days=1)
+    _say(words_only, "From now on we deploy the site on Mondays because everybody is there.")
+
+    (line,) = _lines_about(words_only, "deploy the site")
+
+    assert "on Mondays" in line
+    assert "CONFLICT" not in line
+
+
+def test_a_later_text_that_the_user_did_not_say_is_not_presented(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    decided = words_only.ingest("We deploy the site on Fridays.", type="decision", project="site")
+    clock.advance(days=1)
+    other = words_only.ingest("We deploy the site daily.", status="inbox", project="site")
+    words_only.link(other.id, "contradicts", decided.id)
+
+    (line,) = _lines_about(words_only, "deploy the site")
+
+    assert "CONFLICT: contradicted by another memory" in line
+
+
+def _say(rec: LocalRecollect, text: str) -> None:
+    rec.capture_session([{"role": "user", "content": text}], project="site")
+    rec.drain()
+
+
+def _lines_about(rec: LocalRecollect, words: str) -> list[str]:
+    """Return the lines of the briefing about it, without the records of sessions."""
+    lines = rec.briefing(project="site").text.split("## Earlier sessions")[0].splitlines()
+    return [line for line in lines if words in line]
 
 
 def test_a_session_that_goes_on_is_not_told_of_itself(words_only: LocalRecollect) -> None:

@@ -47,6 +47,9 @@ MAX_SHARE: dict[SectionName, float] = {
 }
 MAX_LINE_CHARS = 1_200
 MAX_AUTHOR_CHARS = 100
+CONTRADICTED = "CONFLICT: contradicted by another memory"
+CONTRADICTED_LATER = "CONFLICT: a newer memory contradicts it"
+CONTRADICTS_OLDER = "CONFLICT: contradicts an older memory"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class SelectedMemories:
     spent: dict[SectionName, int]
     dropped: tuple[DroppedItem, ...]
     repeated_on: Mapping[str, tuple[date, ...]] = field(default_factory=dict)  # by memory id
+    conflict_notes: Mapping[str, str] = field(default_factory=dict)  # by memory id
 
     @property
     def tokens(self) -> int:
@@ -74,6 +78,7 @@ class SelectedMemories:
             {section: self.spent[section] for section, hits in sections.items() if hits},
             (*self.dropped, dropped),
             self.repeated_on,
+            self.conflict_notes,
         )
 
 
@@ -95,9 +100,10 @@ def select_memories(
     selected: dict[SectionName, list[Hit]] = {}
     dropped: list[DroppedItem] = []
     lines_seen: set[str] = set()
+    notes = _conflict_notes(hits)
     for hit in hits:
         name = _section_of(hit.memory)
-        line = _render_memory(hit, "m99", repeated_on.get(hit.memory.id, ()))
+        line = _render_memory(hit, "m99", repeated_on.get(hit.memory.id, ()), notes)
         cost = count(f"{line}\n")
         if name not in selected:
             cost += count(f"\n## {HEADINGS[name]}\n")
@@ -115,7 +121,7 @@ def select_memories(
             lines_seen.add(line)
             continue
         dropped.append(DroppedItem(item_id=hit.memory.id, reason=reason))
-    return SelectedMemories(selected, spent, tuple(dropped), repeated_on)
+    return SelectedMemories(selected, spent, tuple(dropped), repeated_on, notes)
 
 
 def render_memories(
@@ -128,7 +134,8 @@ def render_memories(
         for hit in selected.by_section.get(name, ()):
             mark = f"m{len(citations) + 1}"
             repeated_on = selected.repeated_on.get(hit.memory.id, ())
-            lines.setdefault(name, []).append(_render_memory(hit, mark, repeated_on))
+            line = _render_memory(hit, mark, repeated_on, selected.conflict_notes)
+            lines.setdefault(name, []).append(line)
             quote = hit.evidence[0].quote if hit.evidence else ""
             citations.append(Citation(mark, hit.memory.id, quote, hit.memory.source_ref or ""))
     return lines, citations
@@ -151,7 +158,27 @@ def is_perhaps_pasted_memory(memory: Memory) -> bool:
     return memory.provenance.voice is Voice.PASTED or memory.source_kind is SourceKind.IMPORT
 
 
-def _render_memory(hit: Hit, mark: str, repeated_on: Sequence[date] = ()) -> str:
+def _conflict_notes(hits: Sequence[Hit]) -> Mapping[str, str]:
+    """Return what to say of each of *hits* that another memory contradicts, by memory id."""
+    memories = {hit.memory.id: hit.memory for hit in hits}
+    notes = {}
+    for hit in hits:
+        memory = hit.memory
+        if not hit.conflicts and memory.status is not Status.CONTRADICTED:
+            continue
+        others = [memories[other_id] for other_id in hit.conflicts if other_id in memories]
+        if any(other.observed_at > memory.observed_at for other in others):
+            notes[memory.id] = CONTRADICTED_LATER
+        elif others and len(others) == len(hit.conflicts):
+            notes[memory.id] = CONTRADICTS_OLDER
+        else:
+            notes[memory.id] = CONTRADICTED
+    return notes
+
+
+def _render_memory(
+    hit: Hit, mark: str, repeated_on: Sequence[date], conflict_notes: Mapping[str, str]
+) -> str:
     memory = hit.memory
     text = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
     if not text:
@@ -171,8 +198,8 @@ def _render_memory(hit: Hit, mark: str, repeated_on: Sequence[date] = ()) -> str
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached != "visible":
         notes.append("from another project")
-    if hit.conflicts or memory.status is Status.CONTRADICTED:
-        notes.append("CONFLICT: contradicted by another memory")
+    if note := conflict_notes.get(memory.id, ""):
+        notes.append(note)
     return f"- [{mark}] {one_line(text, len(text) + 20)} ({'; '.join(notes)})"
 
 

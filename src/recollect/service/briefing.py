@@ -12,10 +12,11 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from recollect.context.bundle import BundleInput, BundleOptions, assemble_bundle
+from recollect.context.bundle_selection import newer_sides_first
 from recollect.context.token_budget import BudgetShares
 from recollect.domain.context_bundle import Bundle
-from recollect.domain.memory import MemoryType
-from recollect.domain.retrieval import Filters, Hit, LoggedItem
+from recollect.domain.memory import UNREVIEWED, Memory, MemoryType
+from recollect.domain.retrieval import DEFAULT_STATUSES, Filters, Hit, LoggedItem
 from recollect.domain.scope import Viewer, visible_owners
 from recollect.service import read
 from recollect.service.block_lookup import BlockPlace, visible_blocks
@@ -37,6 +38,7 @@ KINDS: tuple[tuple[MemoryType, int], ...] = (
 )
 # The session starts: there is no history and no system prompt to leave room for.
 SHARES = BudgetShares(system=0.0, blocks=0.3, history=0.0, relevant=0.65, margin=0.05)
+WHY_NEWER = "Said later than a memory of the briefing, and contradicts it."
 WHY = "A session began here: the newest of each kind, while the budget allows."
 
 
@@ -89,4 +91,34 @@ def _newest(tables: Tables, viewer: Viewer) -> list[Hit]:
         session = viewer.session_id or ""
         by_kind.append([memory for memory in newest if not memory.is_record_of(session)][:limit])
     in_turn = chain.from_iterable(zip_longest(*by_kind))
-    return read.unranked_hits(tables, [memory for memory in in_turn if memory is not None], WHY)
+    hits = read.unranked_hits(tables, [memory for memory in in_turn if memory is not None], WHY)
+    return _with_newer_statements(tables, viewer, hits)
+
+
+def _with_newer_statements(tables: Tables, viewer: Viewer, hits: Sequence[Hit]) -> list[Hit]:
+    """
+    Return *hits*, before each what the user said later that contradicts it.
+
+    It may wait for a review; without it, what the user changed would be presented as current. An
+    older statement that nobody reviewed is not presented, and neither is its conflict.
+    """
+    conflict_ids = {other_id for hit in hits for other_id in hit.conflicts}
+    if not conflict_ids:
+        return list(hits)
+    filters = Filters(statuses=frozenset(DEFAULT_STATUSES) | UNREVIEWED, only_said=True)
+    filters, owners = filters.seen_by(viewer), visible_owners(viewer)
+    others = {other.id: other for other in tables.memories.get_many(sorted(conflict_ids))}
+    newer: dict[str, Memory] = {}
+    presented = []
+    for hit in hits:
+        conflicts = []
+        for other in (others[other_id] for other_id in hit.conflicts if other_id in others):
+            if other.is_reviewed or other.observed_at >= hit.memory.observed_at:
+                conflicts.append(other.id)
+            is_newer = other.observed_at > hit.memory.observed_at
+            if is_newer and other.owner in owners and filters.violation(other) is None:
+                newer[other.id] = other
+        presented.append(replace(hit, conflicts=tuple(conflicts)))
+    present_ids = {hit.memory.id for hit in hits}
+    missing = [other for other in newer.values() if other.id not in present_ids]
+    return newer_sides_first([*presented, *read.unranked_hits(tables, missing, WHY_NEWER)])
