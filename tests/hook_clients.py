@@ -93,6 +93,8 @@ class HookHome:
 
     def run_hook(self, event: str, payload: Mapping[str, Any] | bytes, *options: str) -> HookResult:
         """Run a hook with *payload* as a client does."""
+        if isinstance(payload, Mapping) and "timestamp" in payload:
+            options = ("--client", "gemini-cli", *options)  # as setup writes it
         raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         with self.start_hook(event, *options) as process:
             out, err = process.communicate(raw, timeout=120)
@@ -196,6 +198,28 @@ def _codex_line(session: str, role: str, text: str, cwd: Path, place: int) -> di
     return {"timestamp": at, "type": "response_item", "payload": message}
 
 
+def _gemini_payload(session: str, cwd: Path, transcript: Path | None) -> dict[str, Any]:
+    return {
+        "session_id": session,
+        "transcript_path": "" if transcript is None else str(transcript),
+        "cwd": str(cwd),
+        "timestamp": "2026-11-10T10:00:00.000Z",
+    }
+
+
+def _gemini_line(session: str, role: str, text: str, cwd: Path, place: int) -> dict[str, Any]:
+    at = f"2026-11-10T10:{place % 60:02}:00.000Z"
+    if place == 0:
+        return {"sessionId": session, "projectHash": "59272bf4", "startTime": at, "kind": "main"}
+    if role == "hook":  # before what was typed, or as a part of its own
+        escaped = text.replace("<", "&lt;").replace(">", "&gt;")
+        content: Any = [{"text": f"<hook_context>{escaped}</hook_context>\n\nGo on."}]
+    else:
+        content = [{"text": text}] if role == "user" else text
+    kind = "gemini" if role == "assistant" else "user"
+    return {"id": f"{session}-{place}", "timestamp": at, "type": kind, "content": content}
+
+
 def _cursor_line(session: str, role: str, text: str, cwd: Path, place: int) -> dict[str, Any]:
     if role == "hook":
         role, text = "user", f"<system_reminder>\n{text}\n</system_reminder>"
@@ -249,4 +273,14 @@ CURSOR = CodingAgent(
     _cursor_line,
     _is_cursor_response,
 )
-CLIENTS = (CLAUDE_CODE, CODEX, CURSOR)
+GEMINI_CLI = CodingAgent(
+    "gemini-cli",
+    "SessionStart",
+    "BeforeAgent",
+    "AfterAgent",
+    "SessionEnd",
+    _gemini_payload,
+    _gemini_line,
+    _is_claude_response,
+)
+CLIENTS = (CLAUDE_CODE, CODEX, CURSOR, GEMINI_CLI)

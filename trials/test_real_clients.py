@@ -6,10 +6,11 @@ must be installed (`npm install -g @anthropic-ai/claude-code @openai/codex openc
 @google/gemini-cli`), so these trials are not part of the tests.
 """
 
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,8 @@ from recollect import LocalRecollect
 from recollect.config import load_settings
 from recollect.domain.memory import Memory
 from terminal import installed
+from trials.client_terminal import ClientTerminal
+from trials.gemini_server import gemini_server
 from vendor_server import ScriptedCall, ScriptedResponse, VendorServer, vendor_server
 
 DECIDED = "We deploy the invoices service on Fridays."
@@ -29,6 +32,7 @@ PREFERRED = "I always indent Go code with tabs."
 PLUGIN = Path(__file__).parent.parent / "src" / "recollect" / "plugin"
 # Neither client waits until the MCP server is connected.
 WAIT = ScriptedResponse(calls=[ScriptedCall("exec_command", {"cmd": "sleep 5"})])  # Codex
+CTRL_C = "\x03"
 CLAUDE_WAIT = ScriptedResponse(calls=[ScriptedCall("Bash", {"command": "sleep 5"})])
 
 pytestmark = pytest.mark.timeout(600)
@@ -47,24 +51,15 @@ class ClientUser:
             subprocess.run(["git", "init", "-q", str(path)], check=True)
         return path
 
-    def run(self, *command: str, project: str = "shop") -> str:
-        excluded = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "RECOLLECT_", "MEMORY_", "XDG_")
-        own = {key: value for key, value in os.environ.items() if not key.startswith(excluded)}
-        path = f"{Path(installed('recollect')).parent}{os.pathsep}{own['PATH']}"
-        assert shutil.which(command[0], path=path), f"{command[0]} is not installed: see above"
+    def run(
+        self, *command: str, project: str = "shop", more: Mapping[str, str] | None = None
+    ) -> str:
+        env = {**self.environment(), **(more or {})}
+        assert shutil.which(command[0], path=env["PATH"]), f"{command[0]} is not installed"
         done = subprocess.run(
             command,
             cwd=self.project(project),
-            env={
-                **own,
-                "HOME": str(self.home),
-                "PATH": path,
-                "ANTHROPIC_BASE_URL": self.vendor.anthropic_url,
-                "ANTHROPIC_API_KEY": "sk-test",
-                "OPENAI_API_KEY": "sk-test",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "RECOLLECT_HOOK_TIMEOUT_MS": "60000",
-            },
+            env=env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -74,6 +69,21 @@ class ClientUser:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
+    def environment(self) -> dict[str, str]:
+        vendors = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE")
+        excluded = (*vendors, "RECOLLECT_", "MEMORY_", "XDG_")
+        own = {key: value for key, value in os.environ.items() if not key.startswith(excluded)}
+        return {
+            **own,
+            "HOME": str(self.home),
+            "PATH": f"{Path(installed('recollect')).parent}{os.pathsep}{own['PATH']}",
+            "ANTHROPIC_BASE_URL": self.vendor.anthropic_url,
+            "ANTHROPIC_API_KEY": "sk-test",
+            "OPENAI_API_KEY": "sk-test",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "RECOLLECT_HOOK_TIMEOUT_MS": "60000",
+        }
+
     def memory(self) -> LocalRecollect:
         db = self.home / ".local-memory" / "memory.db"
         return LocalRecollect(load_settings(db=str(db), embedding_backend="none"))
@@ -82,19 +92,53 @@ class ClientUser:
         return self.run("claude", "-p", prompt, *options, project=project)
 
     def codex(self, prompt: str, *, project: str = "shop") -> str:
-        url = self.vendor.openai_url
-        provider = f'{{name="v",base_url="{url}",wire_api="responses",env_key="OPENAI_API_KEY"}}'
-        return self.run(
-            *("codex", "exec", "-c", "model_provider=v", "-c", f"model_providers.v={provider}"),
-            *("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"),
-            prompt,
-            project=project,
-        )
+        return self.run("codex", "exec", *self._codex_options(), prompt, project=project)
 
-    def ask(self, client: str, prompt: str, *, project: str = "shop") -> None:
-        """Run one session of Claude Code or Codex."""
+    def ask(self, client: str, prompt: str, *, project: str = "shop") -> str:
+        """Run one session of Claude Code or Codex without a terminal; return its first request."""
+        before = len(self.vendor.requests)
         session = self.claude if client == "claude-code" else self.codex
         session(prompt, project=project)
+        return self.asked()[before]
+
+    def type_in_terminal(self, client: str, prompt: str) -> str:
+        """
+        Run one session in a terminal, as a person does; return the request with the prompt.
+
+        What a program passes to a client, as `claude -p` does, does not count as typed.
+        """
+        before = len(self.vendor.requests)
+        if client == "claude-code":
+            self._skip_questions_of_claude()
+            command = ["claude", prompt]
+        else:
+            command = ["codex", *self._codex_options(), prompt]
+        terminal = ClientTerminal(command, env=self.environment(), cwd=self.project("shop"))
+        terminal.wait_until(lambda: "You said" in terminal.shown)  # the answer of the fake server
+        terminal.end_with(CTRL_C)
+        # Claude Code also asks the model for a title.
+        requests = [request for request in self.asked()[before:] if '"tools":[{' in request]
+        return next(request for request in requests if prompt in request)
+
+    def _skip_questions_of_claude(self) -> None:
+        """Answer what Claude Code asks when it is started the first time."""
+        path = self.home / ".claude.json"
+        settings = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        settings |= {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": ["sk-test"], "rejected": []},
+            "projects": {str(self.project("shop")): {"hasTrustDialogAccepted": True}},
+        }
+        path.write_text(json.dumps(settings), encoding="utf-8")
+
+    def _codex_options(self) -> list[str]:
+        url, shop = self.vendor.openai_url, self.project("shop")
+        provider = f'{{name="v",base_url="{url}",wire_api="responses",env_key="OPENAI_API_KEY"}}'
+        return [
+            *("-c", "model_provider=v", "-c", f"model_providers.v={provider}"),
+            *("-c", f'projects={{"{shop}"={{trust_level="trusted"}}}}'),
+            *("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox"),
+        ]
 
     def asked(self) -> list[str]:
         """Return the requests to the model so far, each as one text."""
@@ -255,15 +299,14 @@ def test_the_third_session_is_told_what_the_second_one_decided(
 ) -> None:
     new_user.run("recollect", "setup", client, "--yes")
     for statement in (FRIDAYS, MONDAYS):
-        new_user.ask(client, statement)
+        new_user.type_in_terminal(client, statement)
         assert wait_until(partial(_has_learnt, new_user, statement))
         if statement == FRIDAYS and first_is_reviewed:
             _accept(new_user, FRIDAYS)
 
-    new_user.vendor.clear_requests()
-    new_user.ask(client, "When do we deploy the invoices service?")
+    request = new_user.type_in_terminal(client, "When do we deploy the invoices service?")
 
-    memory_lines = _memory_lines(new_user.asked()[0])
+    memory_lines = _memory_lines(request)
     newer = [line for line in memory_lines if "on Mondays" in line]
     older = [line for line in memory_lines if "on Fridays" in line]
     assert newer, memory_lines
@@ -282,9 +325,7 @@ def test_a_worktree_without_a_remote_is_the_same_project(user: ClientUser, clien
     tree = user.home / "projects" / "shop-tree"
     subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=shop, check=True)
 
-    user.ask(client, "When do we deploy?", project="shop-tree")
-
-    assert DECIDED in user.asked()[0]
+    assert DECIDED in user.ask(client, "When do we deploy?", project="shop-tree")
 
 
 def _memory_lines(request: str) -> list[str]:
@@ -312,3 +353,34 @@ def _accept(user: ClientUser, statement: str) -> None:
     with user.memory() as memory:
         for item in memories:
             memory.promote(item.id)
+
+
+def test_gemini_cli_is_told_of_decisions_at_the_start_and_after_a_tool_call(
+    user: ClientUser,
+) -> None:
+    user.run("recollect", "setup", "gemini-cli", "--yes")
+    _choose_gemini_key(user)
+    user.run("recollect", "add", RULE, "--type", "decision", "--project", ".")
+    with gemini_server() as gemini, serving(user):
+        gemini.script({"functionCall": {"name": "run_shell_command", "args": RUN_NPM}})
+        own = {
+            "GOOGLE_GEMINI_BASE_URL": gemini.url,
+            "GEMINI_API_KEY": "test",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+        user.run("gemini", "--yolo", "-p", f"When do we deploy? {PREFERRED}", more=own)
+
+    first, second = gemini.requests
+    assert DECIDED in first
+    assert "From memory, not an instruction" not in first
+    assert "From memory, not an instruction" in second
+    assert RULE in second.split("From memory, not an instruction")[-1]
+    assert wait_until(lambda: PREFERRED in preferred(user))
+
+
+def _choose_gemini_key(user: ClientUser) -> None:
+    """Choose how Gemini CLI is paid for, which it asks when it is started the first time."""
+    path = user.home / ".gemini" / "settings.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+    path.write_text(json.dumps(settings), encoding="utf-8")

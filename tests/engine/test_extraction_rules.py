@@ -14,7 +14,7 @@ from recollect.engine.extract.find_statements import find_statements
 from recollect.engine.extract.utterances import MAX_TURN_CHARS
 from recollect.engine.source_text import SourceTurn
 from recollect.text.extraction_rules import RULES
-from recollect.text.fence import fence_text
+from recollect.text.fence import INTRODUCTION, fence_text
 from support import START
 from tables import each_row
 
@@ -411,6 +411,7 @@ NOT_SPOKEN = [
     "█████████████████████",
     fence_text("I live in Ghent."),
     fence_text("I live in Ghent.").removesuffix("</memory>"),
+    f"You said:\n{INTRODUCTION}\n\n{fence_text('I live in Ghent.')}",
 ]
 
 

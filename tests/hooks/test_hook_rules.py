@@ -48,6 +48,10 @@ FIELDS = (
         ("pre-tool", "pre-tool"),
         ("postToolUse", "post-tool"),
         ("PostToolUseFailure", "post-tool"),
+        ("BeforeAgent", "prompt"),
+        ("AfterTool", "post-tool"),
+        ("AfterAgent", "stop"),
+        ("PreCompress", "pre-compact"),
         ("Stop", "stop"),
         ("sessionEnd", "session-end"),
         ("SubagentStop", ""),
@@ -101,6 +105,9 @@ def test_responses_have_the_format_of_each_client() -> None:
         assert shown(client, "prompt") == {"hookSpecificOutput": payload}
         payload = {"hookEventName": "PreToolUse", "additionalContext": "Tée"}
         assert shown(client, "pre-tool") == {"hookSpecificOutput": payload}  # and no decision
+    for kind, event in (("prompt", "BeforeAgent"), ("post-tool", "AfterTool")):
+        payload = {"hookEventName": event, "additionalContext": "Tée"}
+        assert shown("gemini-cli", kind) == {"hookSpecificOutput": payload}
     assert shown("cursor", "post-tool") == {"additional_context": "Tée"}
     assert shown("cursor", "session-start") == {"additional_context": "Tée"}
     assert shown("cursor", "prompt") == {"continue": True, "additional_context": "Tée"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import recollect
-from hook_clients import CLAUDE_CODE, CODEX, CURSOR, CodingAgent, HookHome
+from hook_clients import CLAUDE_CODE, CODEX, CURSOR, GEMINI_CLI, CodingAgent, HookHome
 from server_process import run_server
 
 pytestmark = pytest.mark.door
@@ -42,6 +42,11 @@ def test_a_line_is_injected_before_the_tool_call_that_it_concerns(home: HookHome
         assert DECIDED in codex.injected_text
         after = home.run_hook("postToolUse", payload(CURSOR, project, "npm ci", "u"))
         assert json.loads(after.output).keys() == {"additional_context"}
+        failed = {"llmContent": "Output: (empty)\nExit Code: 1"}
+        gemini = payload(GEMINI_CLI, project, "npm ci", "x") | {"tool_response": failed}
+        after = home.run_hook("AfterTool", gemini)
+        assert GEMINI_CLI.accepts_response(json.loads(after.output), "AfterTool")
+        assert DECIDED in after.injected_text  # also after a call that failed
         other = payload(CLAUDE_CODE, home.project("bank"), "npm install", "v")
         assert home.run_hook("PreToolUse", other).output == ""
         silent = home.run_hook("PreToolUse", payload(CLAUDE_CODE, project, "pnpm install", "w"))

@@ -135,3 +135,42 @@ def test_several_sessions_are_several_conversations() -> None:
 
     transcripts = read_transcripts(json.dumps([first, second]))
     assert [transcript.session for transcript in transcripts] == ["s1", "s2"]
+
+
+ADDED = (
+    "<hook_context>The following is context from your memory:\n\n"
+    '&lt;memory fingerprint="2065426430431121"&gt;\n- [m1] Use pnpm.\n&lt;/memory&gt;'
+    "</hook_context>"
+)
+TYPED = "We deploy on Fridays because the traffic is low then."
+
+
+def test_what_a_hook_added_at_the_start_or_with_a_prompt_is_not_part_of_what_was_typed() -> None:
+    transcript = session(
+        {"type": "user", "content": [{"text": f"{ADDED}\n\n{TYPED}"}]},
+        {"type": "user", "content": [{"text": TYPED}, {"text": ADDED}]},
+        {"type": "user", "content": f"{ADDED}\n\n{TYPED}"},
+    )
+
+    assert transcript.messages == (TranscriptMessage(Voice.USER, TYPED),) * 3
+
+
+def test_tags_like_those_of_a_hook_inside_a_message_stay_and_make_it_doubtful() -> None:
+    transcript = session(
+        {"type": "user", "content": [{"text": f"{TYPED} {ADDED}"}]},
+        {"type": "user", "content": "<hook_context><b>x</b></hook_context>\n\nRemember: tabs."},
+    )
+
+    assert all("<hook_context>" in message.text for message in transcript.messages)
+
+
+def test_what_a_hook_added_to_the_result_of_a_tool_is_left_out() -> None:
+    response = {"output": f"Output: 3 files\n\n{ADDED}"}
+    call = {
+        "name": "run_shell_command",
+        "args": {"command": "ls"},
+        "result": [{"functionResponse": {"name": "run_shell_command", "response": response}}],
+    }
+    transcript = session({"type": "gemini", "content": "", "toolCalls": [call]})
+
+    assert transcript.messages[-1].text == "Output: 3 files"

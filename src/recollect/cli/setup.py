@@ -24,14 +24,14 @@ from recollect.setup.invocation import Invocation
 from recollect.setup.plan_changes import (
     CurrentSettings,
     FileChange,
-    is_set_up,
+    parts_set_up,
     plan_removal,
     plan_setup,
     snippet,
 )
 from recollect.setup.plugin_folder import plan_copy
 from recollect.setup.settings_paths import ClientEnvironment, is_installed, settings_path
-from recollect.setup.supported_clients import BY_NAME, CLIENTS, SupportedClient
+from recollect.setup.supported_clients import BY_NAME, CLIENTS, SettingsFile, SupportedClient
 from recollect.setup.text_diff import unified_diff
 from recollect.text.visible_text import visible
 
@@ -119,7 +119,7 @@ def _client_row(client: SupportedClient, environment: ClientEnvironment) -> dict
     for project in (False, True):
         try:
             settings = _read_settings(client, environment, project=project)
-            parts |= {current.file.holds for current in settings if is_set_up(current)}
+            parts |= {part for current in settings for part in parts_set_up(current)}
         except RecollectError as error:
             trouble = trouble or str(error)
     return {
@@ -262,18 +262,23 @@ def _read_settings(
 ) -> list[CurrentSettings]:
     """Return the settings files of a client as they are now."""
     records = read_records(state_folder(environment.environ))
-    settings = []
+    files_by_path: dict[Path, list[SettingsFile]] = {}
     for file in client.files:
-        if file.holds not in parts or (project and not file.project_paths):
+        if not project or file.project_paths:
+            path = settings_path(file, client, environment, project=project)
+            files_by_path.setdefault(path, []).append(file)
+    settings = []
+    for path, files in files_by_path.items():
+        if not any(file.holds in parts for file in files):
             continue
-        path = settings_path(file, client, environment, project=project)
         text = read_text(path)
         record = records.get(str(path))
         if record is not None and not record.existed and path.is_symlink():
             record = None  # we created it, and the user moved it elsewhere: theirs now
         settings.append(
             CurrentSettings(
-                file=file,
+                files=tuple(files),
+                parts=parts,
                 path=path,
                 text=text,
                 record=record,

@@ -1,8 +1,9 @@
 """
 Parse the JSON payload of a client into one event. The payload is untrusted.
 
-Claude Code and Codex use the same field names; Cursor uses its own. A field that is missing or has
-the wrong type becomes ''; whatever depends on it is then skipped. This module opens no files.
+Claude Code, Codex and Gemini CLI use the same field names; Cursor uses its own. A field that is
+missing or has the wrong type becomes ''; whatever depends on it is then skipped. This module opens
+no files.
 """
 
 import os.path
@@ -54,7 +55,7 @@ def parse_event(payload: Payload, *, client: str, kind: str, project: str = "") 
         source=source if source in SOURCES else "",
         tool=_name(payload, "tool_name"),
         arguments=_arguments(payload),
-        error=_text(payload, "error")[-MAX_ERROR_CHARS:],
+        error=(_text(payload, "error") or _failed_output(payload))[-MAX_ERROR_CHARS:],
     )
 
 
@@ -76,6 +77,13 @@ def _arguments(payload: Payload) -> Mapping[str, Any]:
     if isinstance(arguments, str):  # a patch, or JSON as text
         return {"input": arguments}
     return arguments if isinstance(arguments, dict) else {}
+
+
+def _failed_output(payload: Payload) -> str:
+    """Return what a failed command printed, as Gemini CLI reports it; '' if it did not fail."""
+    response = payload.get("tool_response")
+    output = response.get("llmContent") if isinstance(response, dict) else None
+    return output if isinstance(output, str) and "\nExit Code: " in output else ""
 
 
 def _text(payload: Payload, field: str) -> str:

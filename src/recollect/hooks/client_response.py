@@ -1,10 +1,10 @@
 """
 Render the text to inject in the response format of each client.
 
-Claude Code and Codex read `additionalContext` for all events. Cursor documents `additional_context`
-for the start of a session and after a tool; its client also reads it before a prompt, and older
-versions ignore it. `continue` is sent so that Cursor cannot mistake the response for a block. No
-response decides whether a tool may run.
+Claude Code, Codex and Gemini CLI read `additionalContext` for all events. Cursor documents
+`additional_context` for the start of a session and after a tool; its client also reads it before a
+prompt, and older versions ignore it. `continue` is sent so that Cursor cannot mistake the response
+for a block. No response decides whether a tool may run.
 """
 
 import json
@@ -19,6 +19,12 @@ _EVENT_NAMES = {
     event_names.PRE_TOOL: "PreToolUse",
     event_names.POST_TOOL: "PostToolUseFailure",
 }
+_GEMINI_EVENT_NAMES = {
+    event_names.SESSION_START: "SessionStart",
+    event_names.PROMPT: "BeforeAgent",
+    event_names.PRE_TOOL: "BeforeTool",
+    event_names.POST_TOOL: "AfterTool",
+}
 
 
 def render_response(event: HookEvent, text: str) -> bytes:
@@ -31,8 +37,9 @@ def render_response(event: HookEvent, text: str) -> bytes:
 
 def _response_body(event: HookEvent, text: str) -> dict[str, object]:
     if event.client != event_names.CURSOR:
-        output = {"hookEventName": _EVENT_NAMES[event.kind], "additionalContext": text}
-        return {"hookSpecificOutput": output}
+        is_gemini = event.client == event_names.GEMINI_CLI
+        name = (_GEMINI_EVENT_NAMES if is_gemini else _EVENT_NAMES)[event.kind]
+        return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
     if event.kind in (event_names.SESSION_START, event_names.POST_TOOL):
         return {"additional_context": text}
     return {"continue": True, "additional_context": text}

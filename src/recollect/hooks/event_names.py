@@ -20,7 +20,8 @@ CAPTURE_EVENTS = (PRE_COMPACT, STOP, SESSION_END)  # the transcript may have to 
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
 CURSOR = "cursor"
-CLIENTS = (CLAUDE_CODE, CODEX, CURSOR)
+GEMINI_CLI = "gemini-cli"
+CLIENTS = (CLAUDE_CODE, CODEX, CURSOR, GEMINI_CLI)
 ANY_CLIENT = "any"  # no option names the client; the payload identifies it
 
 _EVENTS = {
@@ -28,16 +29,27 @@ _EVENTS = {
     "prompt": PROMPT,
     "userpromptsubmit": PROMPT,
     "beforesubmitprompt": PROMPT,
+    "beforeagent": PROMPT,
     "pretool": PRE_TOOL,
     "pretooluse": PRE_TOOL,
     "posttool": POST_TOOL,
     "posttooluse": POST_TOOL,
     "posttoolusefailure": POST_TOOL,
+    "aftertool": POST_TOOL,
     "precompact": PRE_COMPACT,
+    "precompress": PRE_COMPACT,
     "stop": STOP,
+    "afteragent": STOP,
     "sessionend": SESSION_END,
 }
-_CLIENTS = {"claudecode": CLAUDE_CODE, "claude": CLAUDE_CODE, "codex": CODEX, "cursor": CURSOR}
+_CLIENTS = {
+    "claudecode": CLAUDE_CODE,
+    "claude": CLAUDE_CODE,
+    "codex": CODEX,
+    "cursor": CURSOR,
+    "geminicli": GEMINI_CLI,
+    "gemini": GEMINI_CLI,
+}
 
 
 def event_kind(name: str) -> str:

@@ -8,6 +8,7 @@ transcript and does not capture it as new.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
@@ -102,8 +103,11 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
     project, session = event.project_or_cwd or None, event.session or None
     hits = rec.search(query, project=project, session=session, limit=SEARCH_LIMIT)
     others = [hit for hit in hits if not _is_of_session(hit.memory, event.session)]
-    relevant = relevant_hits(others, event.prompt, already_injected=injected.ids())[:MAX_HITS]
-    rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS)
+    others = _without_replaced_statements(others)
+    old_ids = injected.ids()
+    relevant = relevant_hits(others, event.prompt, already_injected=old_ids)[:MAX_HITS]
+    already_told = [hit for hit in others if hit.memory.id in old_ids]
+    rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS, already_told=already_told)
     text = _fence("", rendered)
     if not rendered or len(text) > MAX_CHARS:
         return ""
@@ -114,9 +118,12 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
 def _tool_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
     """Return one line about a tool call, once per session."""
     project, session = event.project_or_cwd or None, event.session or None
-    advice = rec.captures.advice(
-        event.tool, event.arguments, error=event.error, project=project, session=session
+    advise = partial(
+        rec.captures.advice, event.tool, event.arguments, project=project, session=session
     )
+    advice = advise(error=event.error)
+    if advice is None and event.error and event.client == event_names.GEMINI_CLI:
+        advice = advise()  # it has only this event, for calls that failed and those that did not
     if advice is None:
         return ""
     # Not the id alone: what was injected at the start is repeated when it concerns the action.
@@ -127,20 +134,39 @@ def _tool_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories
     return fence_line(f"From memory, not an instruction: {advice.text} ({advice.id})")
 
 
+def _without_replaced_statements(hits: Sequence[Hit]) -> list[Hit]:
+    """Return *hits* without statements that nobody reviewed and that a newer hit contradicts."""
+    memories = {hit.memory.id: hit.memory for hit in hits}
+    replaced = {
+        hit.memory.id
+        for hit in hits
+        for other_id in hit.conflicts
+        if not hit.memory.is_reviewed
+        and other_id in memories
+        and memories[other_id].observed_at > hit.memory.observed_at
+    }
+    return [hit for hit in hits if hit.memory.id not in replaced]
+
+
 def _is_of_session(memory: Memory, session: str) -> bool:
     """Return whether the session itself said it: its record, or a statement nobody reviewed."""
     is_own = bool(session) and session in (memory.session_id, memory.provenance.session)
     return (is_own and not memory.is_reviewed) or memory.is_record_of(session)
 
 
-def _render_hits(hits: Sequence[Hit], *, budget: int) -> tuple[str, list[Citation]]:
+def _render_hits(
+    hits: Sequence[Hit], *, budget: int, already_told: Sequence[Hit] = ()
+) -> tuple[str, list[Citation]]:
     """Return a few memories as text, and the citations in it."""
     # Each section may use the whole budget, because there are only a few memories.
     # No text has more tokens than bytes. The token tables take 50 ms to load, and are needed only
     # if that many tokens would not fit.
-    selected = select_memories(hits, budget=budget, whole=4 * budget, count=_byte_count)
+    select = partial(
+        select_memories, hits, budget=budget, whole=4 * budget, already_told=already_told
+    )
+    selected = select(count=_byte_count)
     if selected.dropped:
-        selected = select_memories(hits, budget=budget, whole=4 * budget, count=counter_for().count)
+        selected = select(count=counter_for().count)
     lines, citations = render_memories(selected)
     parts = ["## Remembered"] if lines else []
     for section, section_lines in lines.items():

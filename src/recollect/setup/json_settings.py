@@ -60,18 +60,19 @@ def add_hooks(
                 text, _ = put(text, (*path, "command"), new)
         if not own_paths:
             line = call.hook_command(hook.event, client)
-            handler = hook_entry(line, hook, in_group=file.hooks_in_groups)
+            handler = _hook_entry(line, hook, file)
             text, more = append(text, ("hooks", event), handler)
             created |= more
     return text, created
 
 
-def hook_entry(line: str, hook: HookSettings, *, in_group: bool) -> dict[str, Any]:
+def _hook_entry(line: str, hook: HookSettings, file: SettingsFile) -> dict[str, Any]:
     """Return the settings entry of one hook."""
     matcher = {"matcher": hook.tools} if hook.tools else {}
-    if not in_group:
-        return {**matcher, "command": line, "timeout": hook.timeout_s}
-    return {**matcher, "hooks": [{"type": "command", "command": line, "timeout": hook.timeout_s}]}
+    timeout = hook.timeout_s * 1_000 if file.timeouts_in_ms else hook.timeout_s
+    if not file.hooks_in_groups:
+        return {**matcher, "command": line, "timeout": timeout}
+    return {**matcher, "hooks": [{"type": "command", "command": line, "timeout": timeout}]}
 
 
 def has_entries(text: str, file: SettingsFile) -> bool:

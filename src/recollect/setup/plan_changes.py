@@ -24,13 +24,23 @@ COMMENT = "written by `recollect setup`; --remove takes it out"
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentSettings:
-    """A settings file as it is now: its text (None: no file) and its undo record."""
+    """
+    A settings file as it is now: its text (None: no file) and its undo record.
 
-    file: SettingsFile
+    *files* says what setup writes into it, *parts* which of that is to be added or removed.
+    """
+
+    files: tuple[SettingsFile, ...]
+    parts: tuple[str, ...]
     path: Path
     text: str | None
     record: UndoRecord | None = None
     missing_folders: tuple[str, ...] = ()  # to create for it, outermost first
+
+    @property
+    def selected_files(self) -> tuple[SettingsFile, ...]:
+        """What is to be added or removed."""
+        return tuple(file for file in self.files if file.holds in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,61 +61,51 @@ def plan_setup(
     changes = []
     for settings in current:
         try:
-            after, created = _add_entries(settings.text or "", settings.file, client, call)
+            after, created = settings.text or "", CreatedParts()
+            for file in settings.selected_files:
+                after, more = _add_entries(after, file, client, call)
+                created |= more
             if after == settings.text:
                 continue
-            baseline, old_record = _baseline(settings)
+            change = _recorded_change(settings, after, created)
         except (jsonc_parser.MalformedJson, toml_edit.MalformedToml) as error:
             raise _unreadable_error(settings.path, error) from error
         except AlreadyExists as error:
             raise AlreadyExists(f"{settings.path}: {error}") from error
-        existed = settings.text is not None if old_record is None else old_record.existed
-        folders = settings.missing_folders
-        if old_record is not None:
-            created, folders = old_record.created | created, old_record.created_folders
-        original = (baseline or "") if existed else ""
-        record = UndoRecord(
-            existed=existed,
-            written_digest=digest(after),
-            original_digest=digest(original),
-            undo_edits=tuple(edits_between(after, original)),
-            created=created,
-            created_folders=folders,
-        )
-        change = FileChange(path=settings.path, before=settings.text, after=after, record=record)
         changes.append(change)
     return changes
 
 
 def plan_removal(current: Sequence[CurrentSettings]) -> list[FileChange]:
-    """Return the changes that remove everything of ours."""
+    """Return the changes that remove everything of ours, or the selected parts of it."""
     changes = []
     for settings in current:
         if settings.text is None:
             continue
         try:
-            after = _remove_entries(settings, settings.text)
+            change = _removal(settings, settings.text)
         except (jsonc_parser.MalformedJson, toml_edit.MalformedToml) as error:
             raise _unreadable_error(settings.path, error) from error
-        if after == settings.text:
-            continue
-        folders = settings.record.created_folders if settings.record and after is None else ()
-        change = FileChange(path=settings.path, before=settings.text, after=after, record=None)
-        changes.append(replace(change, removable_folders=folders))
+        if change.after != settings.text:
+            changes.append(change)
     return changes
 
 
-def is_set_up(current: CurrentSettings) -> bool:
-    """Return whether a file contains all our entries."""
+def parts_set_up(current: CurrentSettings) -> set[str]:
+    """Return which of the parts of a file are completely there: server, hooks."""
     try:
-        if current.text is None:
-            return False
-        if current.file.format == "json":
-            return json_settings.has_entries(current.text, current.file)
-        table = toml_edit.read_table(current.text, (*current.file.servers_key, SERVER_NAME))
-        return parse_server_entry(table) is not None
+        return {file.holds for file in current.files if _has_entries(current.text, file)}
     except (jsonc_parser.MalformedJson, toml_edit.MalformedToml) as error:
         raise _unreadable_error(current.path, error) from error
+
+
+def _has_entries(text: str | None, file: SettingsFile) -> bool:
+    if text is None:
+        return False
+    if file.format == "json":
+        return json_settings.has_entries(text, file)
+    table = toml_edit.read_table(text, (*file.servers_key, SERVER_NAME))
+    return parse_server_entry(table) is not None
 
 
 def snippet(file: SettingsFile, client: SupportedClient, call: Invocation) -> str:
@@ -142,38 +142,74 @@ def _add_table(text: str, file: SettingsFile, call: Invocation, *, client: str) 
     return toml_edit.set_values(text, name, entry)
 
 
+def _recorded_change(settings: CurrentSettings, after: str, created: CreatedParts) -> FileChange:
+    """Return the change to *after*, with the record that undoes it and those before."""
+    baseline, old_record = _baseline(settings)
+    existed = settings.text is not None if old_record is None else old_record.existed
+    folders = settings.missing_folders
+    if old_record is not None:
+        created, folders = old_record.created | created, old_record.created_folders
+    original = (baseline or "") if existed else ""
+    record = UndoRecord(
+        existed=existed,
+        written_digest=digest(after),
+        original_digest=digest(original),
+        undo_edits=tuple(edits_between(after, original)),
+        created=created,
+        created_folders=folders,
+    )
+    return FileChange(path=settings.path, before=settings.text, after=after, record=record)
+
+
 def _baseline(settings: CurrentSettings) -> tuple[str | None, UndoRecord | None]:
     """Return the text after a removal, and the record if it still applies."""
     if settings.text is None:
         return None, None  # a record would be about a file that no longer exists
-    without = _remove_entries(settings, settings.text)
+    without = _remove_everything(settings, settings.text)
     return without, settings.record if without != settings.text else None
 
 
-def _remove_entries(settings: CurrentSettings, text: str) -> str | None:
+def _removal(settings: CurrentSettings, text: str) -> FileChange:
+    others = [file for file in settings.files if file not in settings.selected_files]
+    if any(_has_entries(text, file) for file in others):
+        after = _remove_entries(settings, text, settings.selected_files)
+        return _recorded_change(settings, after, CreatedParts())
+    everything = _remove_everything(settings, text)
+    record = settings.record
+    folders = record.created_folders if record and everything is None else ()
+    change = FileChange(path=settings.path, before=text, after=everything, record=None)
+    return replace(change, removable_folders=folders)
+
+
+def _remove_everything(settings: CurrentSettings, text: str) -> str | None:
     """Return the text without our entries, None if there was no file before setup."""
     record = settings.record
     if record is not None and (restored := record.restore(text)) is not None:
         return restored if record.existed else None
-    if settings.file.format == "toml":
-        return _remove_table(text, settings)
-    _require_object(text)
-    after = json_settings.remove_entries(text, settings.file, record.created if record else None)
-    if record is not None and after != text and json_settings.has_no_content(after):
-        if not record.existed:
-            return None
-        blank_text = record.created.original_blank_text
-        return after if blank_text is None else blank_text
-    return after
+    after = _remove_entries(settings, text, settings.files)
+    if record is None or after == text:
+        return after
+    if settings.files[0].format == "toml":
+        return after if record.existed or after.strip() else None
+    if not json_settings.has_no_content(after):
+        return after
+    if not record.existed:
+        return None
+    blank_text = record.created.original_blank_text
+    return after if blank_text is None else blank_text
 
 
-def _remove_table(text: str, settings: CurrentSettings) -> str | None:
-    name = (*settings.file.servers_key, SERVER_NAME)
-    if parse_server_entry(toml_edit.read_table(text, name)) is None:
-        return text
-    after = toml_edit.remove_table(text, name, comment=COMMENT)
-    is_removed = settings.record is not None and not settings.record.existed and not after.strip()
-    return None if is_removed else after
+def _remove_entries(settings: CurrentSettings, text: str, files: Sequence[SettingsFile]) -> str:
+    created = settings.record.created if settings.record else None
+    for file in files:
+        if file.format == "toml":
+            name = (*file.servers_key, SERVER_NAME)
+            if parse_server_entry(toml_edit.read_table(text, name)) is not None:
+                text = toml_edit.remove_table(text, name, comment=COMMENT)
+        else:
+            _require_object(text)
+            text = json_settings.remove_entries(text, file, created)
+    return text
 
 
 def _require_object(text: str) -> None:

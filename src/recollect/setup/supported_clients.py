@@ -39,6 +39,7 @@ class SettingsFile:
     entry_shape: EntryShape = "plain"
     events: HookEvents = field(default_factory=dict)
     hooks_in_groups: bool = True  # {"hooks": [{…}]}
+    timeouts_in_ms: bool = False
     # other members that the file must have
     required_members: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,6 +87,15 @@ CURSOR_EVENTS: HookEvents = {
     "preCompact": HookSettings("pre-compact", 10),
     "stop": HookSettings("stop", 10),
     "sessionEnd": HookSettings("session-end", 10),
+}
+# Gemini CLI takes text after a tool, not before one. Its PreCompress comes before every request to
+# the model, and its transcript keeps what is compressed, so AfterAgent is enough.
+GEMINI_EVENTS: HookEvents = {
+    "SessionStart": HookSettings("session-start", 10),
+    "BeforeAgent": HookSettings("prompt", 10),
+    "AfterTool": HookSettings("post-tool", 5, "run_shell_command|write_file|replace"),
+    "AfterAgent": HookSettings("stop", 10),
+    "SessionEnd": HookSettings("session-end", 10),
 }
 
 
@@ -196,10 +206,19 @@ CLIENTS: tuple[SupportedClient, ...] = (
     SupportedClient(
         name="gemini-cli",
         title="Gemini CLI",
-        files=(_server_file("{home}/.gemini/settings.json", project=(".gemini/settings.json",)),),
+        files=(
+            _server_file("{home}/.gemini/settings.json", project=(".gemini/settings.json",)),
+            SettingsFile(
+                holds="hooks",
+                user_paths=("{home}/.gemini/settings.json",),
+                project_paths=(".gemini/settings.json",),
+                events=GEMINI_EVENTS,
+                timeouts_in_ms=True,
+            ),
+        ),
         folders=("{home}/.gemini",),
         commands=("gemini",),
-        next_step="Start Gemini CLI; /mcp lists the server.",
+        next_step=(f"Start Gemini CLI; /mcp lists the server and /hooks the hooks. {_SERVER_HINT}"),
     ),
     SupportedClient(
         name="windsurf",

@@ -3,9 +3,12 @@ Read transcripts of the Gemini CLI: JSON with a list of typed messages, or one m
 
 Thoughts are left out, and the project hash is not used as the place. File contents that the program
 appends to the user's message get the tool's voice. Of a message written twice, the last version
-counts. Messages of the Gemini API are read by message_list.py.
+counts. What a hook added to a message is left out: it stands between tags, at the beginning of the
+text or in a part of its own, and the program has escaped the tags inside. Messages of the Gemini
+API are read by message_list.py.
 """
 
+import re
 from collections.abc import Sequence
 
 from recollect.domain.transcript import Transcript, TranscriptMessage, Voice
@@ -26,6 +29,8 @@ _VOICES = {
     "gemini": Voice.ASSISTANT,
     **dict.fromkeys(("info", "warning", "error"), Voice.SYSTEM),
 }
+_HOOK_CONTEXT = re.compile(r"\s*<hook_context>[^<>]*</hook_context>(?:\n\n|\s*\Z)")
+_HOOK_CONTEXT_OF_TOOL = re.compile(r"\n\n<hook_context>[^<>]*</hook_context>\Z")
 _FILES_HEADING = "\n--- Content from referenced files ---"
 _SETUP_PREFIXES = (
     "<session_context>",
@@ -79,7 +84,8 @@ def _transcript(session: JsonRecord, records: Sequence[JsonRecord]) -> Transcrip
 
 def _parse_message(record: JsonRecord, user_voice: Voice) -> list[TranscriptMessage]:
     at = time_at(record, "timestamp")
-    text = _content_text(record.get("content"))
+    record = {**record, "content": _without_hook_context(record.get("content"))}
+    text = _content_text(record["content"])
     voice = _VOICES.get(text_at(record, "type"), Voice.SYSTEM)
     messages = [TranscriptMessage(voice, text, at=at)]
     if voice is Voice.USER:
@@ -104,6 +110,23 @@ def _is_doubtful(record: JsonRecord, typed: str) -> bool:
     return is_beside_result or (len(texts) > 1 and texts[0].strip() != typed.strip())
 
 
+def _without_hook_context(content: object) -> object:
+    """Return *content* without what hooks added to it."""
+    if isinstance(content, str):
+        added = _HOOK_CONTEXT.match(content)
+        return content[added.end() :] if added else content
+    if not isinstance(content, list):
+        return content
+    parts: list[object] = []
+    for part in content:
+        text = part.get("text") if is_record(part) else part
+        if not isinstance(text, str) or not (added := _HOOK_CONTEXT.match(text)):
+            parts.append(part)
+        elif rest := text[added.end() :]:
+            parts.append({"text": rest})
+    return parts
+
+
 def _content_text(content: object) -> str:
     # Parts are pieces of one text, split anywhere, so they are joined without a separator.
     parts = content if isinstance(content, list) else [content]
@@ -118,5 +141,5 @@ def _tool_output(call: JsonRecord) -> str:
     outputs = (
         message_parts.tool_output_text(record_at(response, "response")) for response in responses
     )
-    text = "\n".join(filter(None, outputs))
+    text = "\n".join(_HOOK_CONTEXT_OF_TOOL.sub("", output) for output in outputs if output)
     return text or text_at(call, "resultDisplay")
