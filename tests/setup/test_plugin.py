@@ -31,7 +31,8 @@ def test_the_server_is_the_one_that_setup_writes() -> None:
 
     assert read(".mcp.json") == json.loads(snippet(client.files[0], client, BY_NAME_ALONE))
     servers = read(".mcp.json")["mcpServers"]
-    servers["recollect"]["args"] = ["mcp"]  # any client may read the other file, so it has no agent
+    # Any client may read the other file, so its agent is named after the client.
+    servers["recollect"]["args"] = ["mcp", "--agent-from-client"]
     assert read("mcp.json")["mcpServers"] == servers
 
 

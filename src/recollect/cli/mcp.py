@@ -25,6 +25,11 @@ PROFILES = ("recollect", "memory-graph", "chatgpt")
 @click.option("--project", help="The project, by name, remote or path. Default: this folder's.")
 @click.option("--agent", help="The agent whose blocks and conversations are seen, by name.")
 @click.option(
+    "--agent-from-client",
+    is_flag=True,
+    help="Without --agent: an agent of the name that the client gives itself.",
+)
+@click.option(
     "--profile",
     type=click.Choice(PROFILES),
     default="recollect",
@@ -32,7 +37,14 @@ PROFILES = ("recollect", "memory-graph", "chatgpt")
     help="The tools to offer: Recollect's, or those of another server.",
 )
 @click.option("--trust", is_flag=True, help="What the agent stores is active at once.")
-def mcp(db: str | None, project: str | None, agent: str | None, profile: str, trust: bool) -> None:
+def mcp(
+    db: str | None,
+    project: str | None,
+    agent: str | None,
+    agent_from_client: bool,
+    profile: str,
+    trust: bool,
+) -> None:
     """
     Serve an MCP client over standard input and output.
 
@@ -47,7 +59,9 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
     # A read from the pipe cannot be interrupted, and what was acknowledged is on disk: Ctrl-C ends
     # the process, not the read.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    caller = Caller(project=project or None, agent=agent, trusted=trust, profile=profile)
+    caller = Caller(
+        project=project or None, agent=agent, trusted=trust, profile=profile, is_local=True
+    )
     settings = load_settings(db=database(db))
     server = StoreServer(settings.location, token=settings.token or "")
     with (
@@ -63,7 +77,13 @@ def mcp(db: str | None, project: str | None, agent: str | None, profile: str, tr
         # Importing the package takes half a second: the first requests are answered before it.
         from recollect.mcp.stdio_transport import serve_stdio
 
-        serve_stdio(rec, caller, start_folder=start_folder, early=early)
+        serve_stdio(
+            rec,
+            caller,
+            start_folder=start_folder,
+            early=early,
+            agent_from_client=agent_from_client,
+        )
 
 
 def _current_folder() -> Path | None:

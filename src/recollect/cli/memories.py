@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.place_hint import place_hint
 from recollect.cli.memory_text import bundle_lines, memory_lines, redaction_lines
 from recollect.cli.options import (
     id_argument,
@@ -24,7 +25,6 @@ from recollect.cli.output import (
     text_argument,
     wants_json,
 )
-from recollect.cli.place_hint import place_hint
 from recollect.domain.link import Relation
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import MemoryExplanation, Retrieval

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.place_hint import place_hint
 from recollect.cli.memory_text import hit_lines
 from recollect.cli.options import (
     DefaultGroup,
@@ -16,7 +17,6 @@ from recollect.cli.options import (
     with_searched_store,
 )
 from recollect.cli.output import Output, safe, shorten
-from recollect.cli.place_hint import place_hint
 from recollect.domain.retrieval import Hit
 from recollect.wire.requests.conversations import SearchMessagesRequest
 from recollect.wire.requests.recollect import SearchRequest

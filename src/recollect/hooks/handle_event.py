@@ -26,18 +26,20 @@ def handle_event(
     kind: str,
     project: str,
     deadline: float = 0.0,
+    is_local: bool = False,
 ) -> bytes:
     """
     Return what to print for the *payload* of a client, b'' if there is nothing to inject.
 
     After *deadline*, a wall-clock time, the hook no longer prints the response; 0: no deadline.
+    Only a client that *is_local*, on this machine, is told paths of it.
     """
     event = parse_event(payload, client=client, kind=kind, project=project)
     state = state_files.state_folder(dict(os.environ))
     folder = state_files.session_folder(state)
     injected = InjectedMemories(folder, event, db=store_location(rec), deadline=deadline)
     with use_client(client):
-        text = _recall_or_retry(rec, event, injected)
+        text = _recall_or_retry(rec, event, injected, is_local=is_local)
     if event.kind == event_names.SESSION_START:
         if event.project and (hint := unknown_name_hint(event.project, rec.projects.list())):
             state_files.append_log(state, hint)
@@ -45,11 +47,13 @@ def handle_event(
     return render_response(event, text)
 
 
-def _recall_or_retry(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
+def _recall_or_retry(
+    rec: LocalRecollect, event: HookEvent, injected: InjectedMemories, *, is_local: bool
+) -> str:
     """Return the text to inject, without the session or project if its name is not valid."""
     for attempt in (event, event._replace(session="")):
         try:
-            return recall_text(rec, attempt, injected)
+            return recall_text(rec, attempt, injected, is_local=is_local)
         except InvalidInput:
             continue
     return recall_text(rec, event._replace(session="", cwd="", project=""), injected)

@@ -7,11 +7,13 @@ is enclosed in the markers of text/fence.py, by which Recollect recognises its o
 transcript and does not capture it as new.
 """
 
+import os.path
 from collections.abc import Sequence
 from functools import partial
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.context.memory_lines import HEADINGS, render_memories, select_memories
+from recollect.app.place_hint import place_hint
+from recollect.context.memory_lines import HEADINGS, one_line, render_memories, select_memories
 from recollect.domain.context_bundle import Bundle, Citation
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
@@ -29,26 +31,36 @@ PROMPT_TOKENS = 400
 MAX_QUERY_CHARS = 4_000
 SEARCH_LIMIT = 12
 MAX_INBOX_COUNT = 20
+MAX_NOTICE_CHARS = 1_000
 
 
-def recall_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
-    """Return the text to inject into the session of *event*, '' if there is none."""
+def recall_text(
+    rec: LocalRecollect, event: HookEvent, injected: InjectedMemories, *, is_local: bool = False
+) -> str:
+    """
+    Return the text to inject into the session of *event*, '' if there is none.
+
+    If the client *is_local*, it may be told paths of this machine.
+    """
     if event.kind == event_names.SESSION_START:
-        return _session_start_text(rec, event, injected)
+        return _session_start_text(rec, event, injected, is_local=is_local)
     if event.kind in event_names.TOOL_EVENTS:
         return _tool_text(rec, event, injected)
     return _prompt_text(rec, event, injected) if event.kind == event_names.PROMPT else ""
 
 
-def _session_start_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:
-    inbox_notice = _inbox_notice(rec, event)
+def _session_start_text(
+    rec: LocalRecollect, event: HookEvent, injected: InjectedMemories, *, is_local: bool
+) -> str:
+    notices = (_inbox_notice(rec, event), _moved_folder_notice(rec, event) if is_local else "")
+    notice = "\n\n".join(filter(None, notices))
     project, session = event.project_or_cwd or None, event.session or None
     budget = START_TOKENS
     while True:
         bundle = rec.briefing(
             project=project, session=session, budget_tokens=budget, form="markdown"
         )
-        text = _fence(bundle.prefix, "\n\n".join(filter(None, (bundle.text, inbox_notice))))
+        text = _fence(bundle.prefix, "\n\n".join(filter(None, (bundle.text, notice))))
         if len(text) <= MAX_CHARS or budget < 100:
             break
         budget //= 2  # tokens may be long, and the client limits characters
@@ -62,17 +74,17 @@ def _session_start_text(rec: LocalRecollect, event: HookEvent, injected: Injecte
     # The transcript that the client resumes already contains what was injected before.
     old_ids = set(injected.ids())
     injected.add(new_ids)
-    return text if old_ids.isdisjoint(new_ids) else _new_text(bundle, old_ids, inbox_notice)
+    return text if old_ids.isdisjoint(new_ids) else _new_text(bundle, old_ids, notice)
 
 
-def _new_text(bundle: Bundle, old_ids: set[str], inbox_notice: str) -> str:
+def _new_text(bundle: Bundle, old_ids: set[str], notice: str) -> str:
     """Return the part of *bundle* that was not injected into a resumed session before."""
     prefix = "" if old_ids.issuperset(_block_markers(bundle.prefix)) else bundle.prefix
     hits = [hit for part in bundle.sections for hit in part.hits if hit.memory.id not in old_ids]
     text, _ = _render_hits(hits, budget=START_TOKENS)
     if not prefix and not text:
         return ""
-    fenced = _fence(prefix, "\n\n".join(filter(None, (text, inbox_notice))))
+    fenced = _fence(prefix, "\n\n".join(filter(None, (text, notice))))
     return fenced if len(fenced) <= MAX_CHARS else ""
 
 
@@ -94,6 +106,15 @@ def _inbox_notice(rec: LocalRecollect, event: HookEvent) -> str:
         return "1 memory waits for the user's review: `recollect inbox`"
     count = f"More than {MAX_INBOX_COUNT}" if waiting > MAX_INBOX_COUNT else str(waiting)
     return f"{count} memories wait for the user's review: `recollect inbox`"
+
+
+def _moved_folder_notice(rec: LocalRecollect, event: HookEvent) -> str:
+    """Return what the user can do if the folder of this session was perhaps renamed or moved."""
+    folder = event.project_or_cwd
+    if not os.path.isabs(folder) or not os.path.isdir(folder):
+        return ""
+    hint = one_line(place_hint(rec, folder), MAX_NOTICE_CHARS)
+    return f"Tell the user: {hint}" if hint else ""
 
 
 def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemories) -> str:

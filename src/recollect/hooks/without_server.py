@@ -14,4 +14,4 @@ from recollect.hooks.handle_event import handle_event
 def answer_from_file(db: str, payload: Payload, *, client: str, kind: str, project: str) -> bytes:
     """Return what to print for *payload*, from the store *db*."""
     with LocalRecollect(load_settings(db=db, embedding_backend="none")) as rec:
-        return handle_event(rec, payload, client=client, kind=kind, project=project)
+        return handle_event(rec, payload, client=client, kind=kind, project=project, is_local=True)

@@ -26,13 +26,18 @@ SHAREABLE_SCOPES = (Scope.PROJECT, Scope.REPO)
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """The project and agent of a caller, the client's own name, and whether it is trusted."""
+    """
+    The project and agent of a caller, the client's own name, and whether it is trusted.
+
+    A local one runs on this machine and may be told paths of it.
+    """
 
     project: str | None = None
     agent: str | None = None
     trusted: bool = False
     profile: str = "recollect"
     client: str = ""
+    is_local: bool = False
 
     @property
     def author(self) -> str:

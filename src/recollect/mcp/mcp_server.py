@@ -168,7 +168,7 @@ class _McpHandlers:
     ) -> types.ReadResourceResult:
         caller = await _with_protocol_errors(self._resolve_caller(ctx))
         uri = str(params.uri)
-        with use_client(_client_name(ctx) or UNNAMED_CLIENT):
+        with use_client(client_name(ctx) or UNNAMED_CLIENT):
             content = await _with_protocol_errors(
                 _in_thread(lambda: resources.read_resource(self._memory, caller, uri))
             )
@@ -186,7 +186,7 @@ class _McpHandlers:
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
         arguments = params.arguments or {}
-        with use_client(_client_name(ctx) or UNNAMED_CLIENT):
+        with use_client(client_name(ctx) or UNNAMED_CLIENT):
             text = await _with_protocol_errors(
                 _in_thread(lambda: prompt.render(self._memory, caller, arguments))
             )
@@ -194,11 +194,11 @@ class _McpHandlers:
         return types.GetPromptResult(description=prompt.description, messages=[prompt_message])
 
     async def _caller_and_tools(self, ctx: RequestContext) -> tuple[Caller, tuple[Tool, ...]]:
-        caller = replace(await self._resolve_caller(ctx), client=_client_name(ctx))
+        caller = replace(await self._resolve_caller(ctx), client=client_name(ctx))
         return caller, profile_tools(caller.profile)
 
 
-def _client_name(ctx: RequestContext) -> str:
+def client_name(ctx: RequestContext) -> str:
     """Return the name that the client gave itself, '' if it gave none."""
     params = ctx.session.client_params
     name = params.client_info.name if params is not None else ""

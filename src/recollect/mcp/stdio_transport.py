@@ -24,9 +24,10 @@ from mcp_types.version import is_version_at_least
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.client_agent import agent_named_after
 from recollect.mcp.early_answers import EarlySession
 from recollect.mcp.elicitation import STATELESS_SINCE, RequestContext
-from recollect.mcp.mcp_server import create_mcp_server
+from recollect.mcp.mcp_server import client_name, create_mcp_server
 from recollect.mcp.workspace_folder import choose_workspace, workspaces_in_metadata
 
 ROOTS_TIMEOUT_S = 5.0  # some clients never answer
@@ -40,19 +41,19 @@ def serve_stdio(
     *,
     start_folder: Path | None,
     early: EarlySession | None = None,
+    agent_from_client: bool = False,
 ) -> None:
     """
     Serve *memory* to one client. *start_folder*: used if no project is configured.
 
-    *early* is the beginning of the session, if some of it was answered before this was loaded.
+    With *agent_from_client* a caller without an agent gets one of the client's own name. *early*
+    is the beginning of the session, if some of it was answered before this was loaded.
     """
-    anyio.run(_serve, rec, caller, start_folder, early)
+    client = _StdioClient(caller, start_folder, agent_from_client=agent_from_client)
+    anyio.run(_serve, rec, client, early)
 
 
-async def _serve(
-    rec: LocalRecollect, caller: Caller, here: Path | None, early: EarlySession | None
-) -> None:
-    client = _StdioClient(caller, here)
+async def _serve(rec: LocalRecollect, client: "_StdioClient", early: EarlySession | None) -> None:
     server = create_mcp_server(rec, client.caller)
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, client.forget_roots
@@ -108,19 +109,23 @@ class _AnswersOnce:
 class _StdioClient:
     """The client of this process; its roots are requested once, unless calls name workspaces."""
 
-    def __init__(self, caller: Caller, here: Path | None) -> None:
+    def __init__(self, caller: Caller, here: Path | None, *, agent_from_client: bool) -> None:
         self._caller = caller
+        self._agent_from_client = agent_from_client and caller.agent is None
         self._here = here
         self._roots: list[Path] | None = None
         self._lock = anyio.Lock()
 
     async def caller(self, ctx: RequestContext) -> Caller:
         """Return the caller of a request."""
+        caller = self._caller
+        if self._agent_from_client:
+            caller = replace(caller, agent=agent_named_after(client_name(ctx)))
         if self._here is None:
-            return self._caller
+            return caller
         roots = workspaces_in_metadata(ctx.meta) or await self._cached_roots(ctx)
         folder = choose_workspace(roots, self._here)
-        return replace(self._caller, project=None if folder is None else str(folder))
+        return replace(caller, project=None if folder is None else str(folder))
 
     async def forget_roots(self, ctx: RequestContext, _: types.NotificationParams | None) -> None:
         """Request the roots again with the next call."""

@@ -46,6 +46,8 @@ def hook_router(rec: LocalRecollect) -> APIRouter:
             kind=kind,
             project=hook_request.project,
             deadline=hook_request.deadline,
+            # A hook that names the file of the store runs on this machine.
+            is_local=bool(hook_request.db) and os.path.isfile(served),
         )
         return Response(output, media_type="application/json", status_code=200 if output else 204)
 

@@ -1,6 +1,7 @@
 """The tool `status`: project, agent, blocks, and the number of memories and candidates."""
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.place_hint import place_hint
 from recollect.mcp.caller_scope import Caller, project_name, visible_blocks
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
 from recollect.wire.json_schema import BOOLEAN, INTEGER, TEXT, list_of, object_of
@@ -34,6 +35,8 @@ def status(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
         "not_embedded": store.waiting,
         "blocks": blocks,
     }
+    if caller.is_local and caller.project and (hint := place_hint(rec, caller.project)):
+        values["note"] = hint
     return ToolResult(values)
 
 
@@ -48,7 +51,8 @@ STATUS = Tool(
     name="status",
     description=(
         "Return the project and agent of this connection, its blocks, the number of memories in "
-        "the whole store, and the number of candidates in the inbox here (100 means 100 or more)."
+        "the whole store, and the number of candidates in the inbox here (100 means 100 or more). "
+        "A note tells the user what to do if the project's folder was perhaps renamed or moved."
     ),
     parameters={},
     output={
@@ -60,8 +64,9 @@ STATUS = Tool(
         "embedder": TEXT,
         "not_embedded": INTEGER,
         "blocks": list_of(object_of(_BLOCK)),
+        "note": TEXT,
     },
-    optional_output=("not_embedded",),
+    optional_output=("not_embedded", "note"),
     hints=READ_ONLY,
     run=status,
 )

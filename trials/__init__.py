@@ -1,0 +1,1 @@
+"""Trials with the real clients, which are not part of the tests."""
