@@ -183,6 +183,21 @@ def test_a_prompt_without_a_server_is_answered_without_token_tables_and_without_
     assert not modules & {"bpe_openai._bindings", "numpy", "onnxruntime", "tokenizers", "click"}
 
 
+def test_a_hook_that_asks_a_server_loads_neither_json_nor_regular_expressions() -> None:
+    listing = "import sys; print(*sys.modules)"
+    hook = "import recollect.hooks.hook_command, recollect.hooks.server_request"
+    bare, with_hook = (
+        set(
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            ).stdout.split()
+        )
+        for code in (listing, f"{hook}; {listing}")
+    )
+
+    assert not (with_hook - bare) & {"json", "re", "enum", "functools", "collections", "socket"}
+
+
 def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_nothing_else() -> None:
     modules = loaded("import recollect.hooks.hook_command, recollect.hooks.server_request")
 
@@ -193,6 +208,7 @@ def test_a_hook_that_asks_a_server_loads_little_of_the_standard_library_and_noth
         "recollect.hooks",
         "recollect.hooks.event_names",
         "recollect.hooks.hook_command",
+        "recollect.hooks.quick_json",
         "recollect.hooks.server_request",
         "recollect.hooks.state_files",
         "recollect.hooks.target_store",

@@ -7,13 +7,13 @@ fails, the exit code is still 0, nothing is printed, and the log gets a line wit
 the session. The client waits for this process, so it imports as little as possible.
 """
 
-import json
 import os
 import select
 import sys
 import time
 
 from recollect.hooks import event_names, state_files, target_store
+from recollect.hooks.quick_json import parse_json, quote
 from recollect.hooks.target_store import TargetStore
 
 SERVER_TIMEOUT_MS = 100.0  # for the response of a server
@@ -22,22 +22,42 @@ SESSION_START_TIMEOUT_MS = 3_000.0  # the same at the start of a session, which 
 INPUT_TIMEOUT_S = 2.0  # for the client to send its payload
 NICE = 10  # for background work
 MAX_INPUT_BYTES = 8_000_000
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OPTIONS = ("--client", "--db", "--project")
 # The server does not serve this store: answer from the file.
 WRONG_SERVER_STATUSES = (401, 403, 404, 409)
 
 
+class _Payload:
+    """The JSON object of the client, and its text."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, text: str, value: dict[str, object]) -> None:
+        self.text = text
+        self.value = value
+
+
 class _HookCall:
     """One call of the command. Not a dataclass, because that module is slow to load."""
 
-    __slots__ = ("client", "environ", "kind", "payload", "project", "state_folder", "target")
+    __slots__ = (
+        "client",
+        "environ",
+        "input",
+        "kind",
+        "payload",
+        "project",
+        "state_folder",
+        "target",
+    )
 
     def __init__(
         self,
         kind: str,
         client: str,
         *,
-        payload: dict[str, object],
+        payload: "_Payload",
         options: dict[str, str],
         environ: dict[str, str],
     ) -> None:
@@ -45,7 +65,8 @@ class _HookCall:
         self.client = client
         self.environ = environ
         self.state_folder = state_files.state_folder(environ)
-        self.payload = payload
+        self.payload = payload.value
+        self.input = payload.text
         self.target = target_store.find_target_store(environ, options.get("--db", ""))
         self.project = _project(options.get("--project", ""), environ)
 
@@ -137,13 +158,12 @@ def _ask_server(address: tuple[str, int, bool], call: _HookCall) -> tuple[int, b
 
     timeout_s = _timeout_s(call.environ, SERVER_TIMEOUT_MS)
     deadline = time.monotonic() + timeout_s
-    request = {
-        "db": "" if call.target.is_remote else call.target.db,
-        "project": call.project,
-        "told": call.payload,
-        "until": time.time() + timeout_s,
-    }
-    body = json.dumps(request).encode("ascii")
+    db = "" if call.target.is_remote else call.target.db
+    # The client's JSON goes on as it came; it was parsed, so it is one object.
+    body = (
+        f'{{"db": {quote(db)}, "project": {quote(call.project)}, '
+        f'"until": {time.time() + timeout_s}, "told": {call.input}}}'
+    ).encode("utf-8", "replace")
     path, token = f"/api/hooks/{call.client}/{call.kind}", call.target.token
     try:
         return server_request.post_json(address, path, body, token=token, deadline=deadline)
@@ -255,7 +275,7 @@ def _project(option: str, environ: "dict[str, str]") -> str:
     return os.path.abspath(os.path.expanduser(project)) if is_path else project
 
 
-def _read_payload() -> "dict[str, object] | None":
+def _read_payload() -> "_Payload | None":
     """Return the JSON object on the input, None if it is missing, too large or too late."""
     deadline = time.monotonic() + INPUT_TIMEOUT_S
     received = b""
@@ -278,9 +298,10 @@ def _read_payload() -> "dict[str, object] | None":
     return _parse_object(received)
 
 
-def _parse_object(received: bytes) -> "dict[str, object] | None":
-    payload = json.loads(received.decode("utf-8-sig", "replace") or "null")
-    return payload if isinstance(payload, dict) else None
+def _parse_object(received: bytes) -> "_Payload | None":
+    text = received.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace") or "null"
+    value = parse_json(text)
+    return _Payload(text, value) if isinstance(value, dict) else None
 
 
 def _timeout_s(environ: "dict[str, str]", default_ms: float) -> float:

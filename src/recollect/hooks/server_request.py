@@ -1,12 +1,17 @@
 """
 Send one POST request to a server and read the response before a deadline.
 
-The HTTP client of the standard library takes longer to load than the whole request takes. This is
-the minimum of HTTP/1.1: one request per connection, closed after the response.
+The HTTP client of the standard library takes longer to load than the whole request takes, and so
+does the module `socket`. This is the minimum of HTTP/1.1 on `_socket`, which `socket` is built on:
+one request per connection, closed after the response.
 """
 
-import socket
+import _socket
 import time
+
+TYPE_CHECKING = False  # not from typing, which is slow to load
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_RESPONSE_BYTES = 1_000_000
 
@@ -36,7 +41,7 @@ def post_json(
     if token:
         head += f"Authorization: Bearer {token}\r\n"
     try:
-        connection = socket.create_connection((host, port), timeout=_seconds_left(deadline))
+        connection = _connect(address, timeout_s=_seconds_left(deadline))
     except TimeoutError as error:
         raise ServerTimeout from error
     except OSError as error:
@@ -55,7 +60,24 @@ def post_json(
         connection.close()
 
 
-def _read_response(connection: socket.socket, deadline: float) -> "tuple[int, bytes]":
+def _connect(address: "tuple[str, int, bool]", *, timeout_s: float) -> "Any":
+    host, port, encrypted = address
+    if encrypted or not host.replace(".", "").isdigit():
+        # A name, an IPv6 address or a server with TLS: slow to load, but not the usual case.
+        import socket
+
+        return socket.create_connection((host, port), timeout=timeout_s)
+    connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(timeout_s)
+        connection.connect((host, port))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _read_response(connection: "Any", deadline: float) -> "tuple[int, bytes]":
     received = b""
     while True:
         connection.settimeout(_seconds_left(deadline))
@@ -85,7 +107,7 @@ def _parse_head(head: bytes) -> "tuple[int, int | None]":
     return int(words[1]), length
 
 
-def _wrap_tls(connection: socket.socket, host: str) -> socket.socket:
+def _wrap_tls(connection: "Any", host: str) -> "Any":
     # Slow to load, and needed only for a server on another machine.
     import ssl
 

@@ -5,9 +5,10 @@ They are in the state folder of the servers (cli/server_files.py), readable only
 Paths are strings, so that the hook process loads as little of the standard library as possible.
 """
 
-import json
 import os
 import time
+
+from recollect.hooks.quick_json import parse_json
 
 MAX_LOG_BYTES = 1_000_000
 MAX_FILE_BYTES = 200_000
@@ -50,7 +51,7 @@ def read_json(path: str) -> "dict[str, object]":
     """Return the JSON object in a file, {} if the file is missing or not such an object."""
     try:
         with open(path, "rb") as file:
-            content = json.loads(file.read(MAX_FILE_BYTES))
+            content = parse_json(file.read(MAX_FILE_BYTES).decode())
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
@@ -58,6 +59,9 @@ def read_json(path: str) -> "dict[str, object]":
 
 def write_json(path: str, content: "dict[str, object]") -> None:
     """Write a JSON file atomically."""
+    # Imported here: a hook that a server answers writes no such file, and this is slow to load.
+    import json
+
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.{time.monotonic_ns()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

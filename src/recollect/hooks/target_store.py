@@ -7,8 +7,9 @@ server URL is used as it is. If a store is configured too, the request names it,
 another store refuses the request. A store on a database server is used through a Recollect server.
 """
 
-import json
 import os
+
+from recollect.hooks.quick_json import parse_json
 
 DEFAULT_DB = "~/.local-memory/memory.db"
 DEFAULT_URL = "http://127.0.0.1:8283"  # of the server of a store that is not in a file
@@ -84,7 +85,9 @@ def parse_server_url(url: str) -> "tuple[str, int, bool]":
 def _server_in_pid_file(path: str, db: str) -> "tuple[str, int] | None":
     try:
         with open(path, "rb") as file:
-            content = json.loads(file.read(10_000))
+            content: object = parse_json(file.read(10_000).decode())
+        if not isinstance(content, dict):
+            return None
         pid, host, port = content["pid"], content["host"], content["port"]
         served_db = content["db"]
     except (OSError, ValueError, TypeError, KeyError):
