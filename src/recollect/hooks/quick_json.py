@@ -45,8 +45,8 @@ def parse_json(text: str) -> object:
     # Imported here: it is slow to load, and needed only to say what is wrong.
     import json
 
-    value: object = json.loads(text)
-    return value
+    loaded: object = json.loads(text)
+    return loaded
 
 
 def _find_scanner() -> "Scanner | None":
