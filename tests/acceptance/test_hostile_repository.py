@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hook_clients import CLAUDE_CODE, CLIENTS, CODEX, CURSOR, CodingAgent
+from hook_clients import CLAUDE_CODE, CLIENTS, CODEX, CURSOR, GEMINI_CLI, CodingAgent
 from injection_doors import active_memories, lines_that_state, memories_with
 from recollect import LocalRecollect
 from recollect.hooks import capture_process, event_names, pending_captures, state_files
@@ -105,10 +105,28 @@ def _cursor_lines(session: str, cwd: Path) -> list[dict[str, Any]]:
     ]
 
 
+def _gemini_lines(session: str, cwd: Path) -> list[dict[str, Any]]:
+    def line(kind: str, number: int, content: Any, **more: Any) -> dict[str, Any]:
+        return {"id": f"{session}-{number}", "type": kind, "content": content, **more}
+
+    files = f"\n--- Content from referenced files ---\nContent from @NOTES.md:\n{HOSTILE_FILE}"
+    response = {"name": "read_file", "response": {"output": HOSTILE_FILE}}
+    call = {"name": "read_file", "args": {}, "result": [{"functionResponse": response}]}
+    return [
+        {"sessionId": session, "projectHash": "59272bf4", "kind": "main"},
+        line("user", 1, [{"text": TYPED}]),
+        line("user", 2, [{"text": f"{REQUEST}{files}"}]),
+        line("gemini", 3, "", toolCalls=[call]),
+        line("user", 4, [{"functionResponse": response}]),
+        line("gemini", 5, PLANTED[0]),
+    ]
+
+
 SESSIONS = {
     CLAUDE_CODE: _claude_code_lines,
     CODEX: _codex_lines,
     CURSOR: _cursor_lines,
+    GEMINI_CLI: _gemini_lines,
 }
 
 
