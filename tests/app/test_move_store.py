@@ -7,7 +7,7 @@ import pytest
 
 from populated_memory import populate_memory
 from recollect import LocalRecollect
-from recollect.app import move_store as moving
+from recollect.app import copy_store as copying
 from recollect.app.move_store import move_store
 from recollect.app.store_encryption import encrypt_store
 from recollect.config import Settings
@@ -72,7 +72,7 @@ def test_a_move_that_was_interrupted_continues(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(moving, "_batches", interrupt)
+        patch.setattr(copying, "_batches", interrupt)
         with pytest.raises(KeyboardInterrupt):
             move(settings, tmp_path / "copy.db")
 

@@ -133,6 +133,25 @@ def test_a_user_writes_where_a_writer_may(team: TeamServer, db: "psycopg.Connect
     assert db.execute(insert.format(of["site"])).rowcount == 1
 
 
+def test_a_command_that_only_reads_sees_the_space_of_a_revoked_user_and_writes_nothing(
+    team: TeamServer, db: "psycopg.Connection[Any]"
+) -> None:
+    team.add_users("emil")
+    team.post("emil", "/api/memories", content="A secret of emil.")
+    [emil] = [user.id for user in team.rec.engine.team.list_users() if user.name == "emil"]
+    team.rec.engine.team.revoke_user("emil")
+    schema = schema_of(team, emil)
+    count = f"SELECT count(*) FROM {schema}.memories"
+
+    act_as(db, team, "emil")
+    assert db.execute(count).fetchone() == (0,)
+    db.execute("SELECT set_config('recollect.acting_user', %s, false)", (f"read-only:{emil}",))
+    assert db.execute(count).fetchone() == (1,)
+    assert db.execute(f"UPDATE {schema}.memories SET title = 'x'").rowcount == 0
+    assert db.execute(f"SELECT count(*) FROM {schemas(team)['anna']}.memories").fetchone() == (0,)
+    assert [entry.verb for entry in team.rec.engine.team.audit(user="emil")] == ["ingest"]
+
+
 def test_a_temporary_table_does_not_stand_in_for_the_directory(
     team: TeamServer, db: "psycopg.Connection[Any]"
 ) -> None:

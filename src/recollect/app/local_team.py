@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 
-from recollect.app.open_server_store import open_server_store
-from recollect.app.team_space import TeamSpace, directory_schema, space_settings
+from recollect.app.space_stores import open_space_to_read
 from recollect.domain.team import AuditEntry, Member, MemberRole, NewToken, User
 from recollect.errors import InvalidInput
 from recollect.service.services import Services
 from recollect.service.team import TeamDirectory
 from recollect.store.protocol import Store
-from recollect.store.sqlite.store import SqliteStore
 
 MAX_ENTRIES = 1_000_000
 
@@ -77,22 +75,11 @@ class LocalTeam:
     def _stores(self) -> Iterator[Store]:
         """Yield the first store and the stores of users and projects, one at a time."""
         yield self._services.store
-        users = [user.id for user in self.directory.users() if not user.has_first_store]
-        for space_id in (*users, *(project.id for project in self.directory.projects())):
-            store = self._open(space_id)
+        for space_id in self.directory.space_ids():
+            store = open_space_to_read(self._services.settings, self._services.clock, space_id)
             if store is not None:
                 with closing(store):
                     yield store
-
-    def _open(self, space_id: str) -> Store | None:
-        """Open the store of a space as the space itself; None if nobody has used it yet."""
-        clock = self._services.clock
-        settings = space_settings(self._services.settings, space_id)
-        if settings.is_on_server:
-            schema = directory_schema(self._services.settings)
-            space = TeamSpace(id=space_id, directory_schema=schema, default_user=space_id)
-            return open_server_store(settings, clock, space)
-        return SqliteStore(settings.db_path, clock) if settings.db_path.exists() else None
 
 
 def parse_role(role: str) -> MemberRole:

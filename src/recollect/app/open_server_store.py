@@ -1,5 +1,8 @@
 """Open a store on a database server, for which a package is needed that most users do not have."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock
 from recollect.config import Settings
@@ -9,16 +12,11 @@ from recollect.store.protocol import Store
 
 def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None = None) -> Store:
     """Return the store at the address in the setting `db`, as the space of a team if it is one."""
-    try:
+    with _needing_driver(settings):
         # An optional dependency, which takes 60 ms to load.
         from recollect.store.postgres.row_level_security import SpaceIdentity
         from recollect.store.postgres.server_address import parse_address
         from recollect.store.postgres.store import PostgresStore
-    except ImportError as error:
-        raise PackageMissing(
-            f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
-            "them with: pip install '.[postgres]' (in the checkout of Recollect)"
-        ) from error
     identity = None
     if space is not None:
         identity = SpaceIdentity(
@@ -28,3 +26,22 @@ def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None 
         )
     owner = parse_address(settings.db_owner) if settings.db_owner else None
     return PostgresStore(parse_address(settings.db), clock, owner=owner, identity=identity)
+
+
+def server_store_exists(settings: Settings) -> bool:
+    """Return whether there is a store at the address in the setting `db`; nothing is created."""
+    with _needing_driver(settings):
+        from recollect.store.postgres.migrate import has_store
+        from recollect.store.postgres.server_address import parse_address
+    return has_store(parse_address(settings.db))
+
+
+@contextmanager
+def _needing_driver(settings: Settings) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise PackageMissing(
+            f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
+            "them with: pip install '.[postgres]' (in the checkout of Recollect)"
+        ) from error

@@ -9,6 +9,9 @@ from recollect.lazy_dataclass import dataclass
 FOLDER_ENDING = ".spaces"
 DEFAULT_SCHEMA = "recollect"
 FIRST_SPACE = "first-store"  # the id under which the first store of a team works for itself
+READ_ONLY = (
+    "read-only:"  # before the id of a space: a command that reads it, also of a revoked user
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,6 +178,11 @@ class TeamDirectory:
         with self._store.read() as tables:
             return tables.team.projects()
 
+    def space_ids(self) -> list[str]:
+        """Return the ids of the spaces beside the first store, also of revoked users."""
+        users = [user.id for user in self.users() if not user.has_first_store]
+        return users + [project.id for project in self.projects()]
+
     def memberships(self, user_id: str) -> list[Membership]:
         """Return the projects of a user with the role in each, at this moment."""
         with self._store.read() as tables:

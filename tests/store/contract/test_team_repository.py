@@ -81,6 +81,13 @@ def test_names_tokens_and_the_first_store_are_unique(
         store.write(lambda tables: tables.team.add_user(second, token_hash))
 
 
+def test_the_hashes_of_tokens_are_listed_by_user(store: Store) -> None:
+    add_team(store)
+
+    with store.read() as tables:
+        assert tables.team.token_hashes() == {ANNA.id: "hash-anna", BEN.id: "hash-ben"}
+
+
 def test_a_new_token_replaces_the_former_one(store: Store) -> None:
     add_team(store)
     is_set = store.write(lambda tables: tables.team.set_token(BEN.id, "new", at=LATER))
@@ -177,6 +184,19 @@ def test_audit_entries_are_filtered_listed_and_pruned(store: Store) -> None:
     assert store.write(lambda tables: tables.team.prune_audit(before=before, limit=9)) == 1
     with store.read() as tables:
         assert tables.team.audit_entries(limit=9) == [entries[2]]
+
+
+def test_audit_entries_are_read_page_by_page_in_the_order_of_their_ids(store: Store) -> None:
+    with store.read() as tables:
+        assert tables.team.last_audit_id() == ""
+        assert tables.team.audit_page(limit=9) == []
+    entries = [entry(1, days=2), entry(2, who="anna"), entry(3, days=1)]
+    store.write(lambda tables: tables.team.add_audit_entries(entries))
+
+    with store.read() as tables:
+        assert tables.team.last_audit_id() == "e3"
+        assert tables.team.audit_page(limit=2) == entries[:2]
+        assert tables.team.audit_page(after="e2", limit=2) == entries[2:]
 
 
 def test_a_store_works_on_when_its_database_enforces_policies(store: Store) -> None:

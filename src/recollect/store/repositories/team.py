@@ -43,6 +43,10 @@ class TeamRepository(Repository):
         """Return every user, by name."""
         return self._all(_user, "users")
 
+    def token_hashes(self) -> dict[str, str]:
+        """Return the hash of each user's token by the id of the user."""
+        return dict(self._rows("token_hashes"))
+
     def set_token(self, user_id: str, token_hash: str, *, at: datetime) -> bool:
         """Replace the token of a user; return False if the user is revoked."""
         return bool(
@@ -101,6 +105,14 @@ class TeamRepository(Repository):
         """Return entries of the audit log, the newest first."""
         values = {"since": since or EARLIEST, "user": user, "verb": verb, "limit": limit}
         return self._all(_entry, "audit_entries", **values)
+
+    def audit_page(self, *, after: str = "", limit: int) -> list[AuditEntry]:
+        """Return the entries that follow the one with the id *after*, in the order of their ids."""
+        return self._all(_entry, "audit_page", after=after, limit=limit)
+
+    def last_audit_id(self) -> str:
+        """Return the greatest id of an entry, '' if there is none."""
+        return self._value("last_audit_id") or ""
 
     def prune_audit(self, *, before: datetime, limit: int) -> int:
         """Delete some of the entries that are older than *before*; return how many."""

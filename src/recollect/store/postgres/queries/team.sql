@@ -8,6 +8,9 @@ VALUES (:id, :name, :is_admin, :has_first_store, :token_hash, :created_at, :rota
 -- user_by_token: by the hash of a token
 SELECT id, name, is_admin, has_first_store, created_at, rotated_at, revoked_at FROM users WHERE token_hash = :token_hash;
 
+-- token_hashes: of every user, also of the revoked ones
+SELECT id, token_hash FROM users ORDER BY id;
+
 -- user: by id
 SELECT id, name, is_admin, has_first_store, created_at, rotated_at, revoked_at FROM users WHERE id = :id;
 
@@ -63,6 +66,12 @@ UPDATE audit_log SET ids = :ids WHERE id = :id;
 SELECT id, at, "user", verb, is_write, space, ids, client, outcome FROM audit_log
  WHERE at >= :since AND (:user = '' OR "user" = :user) AND (:verb = '' OR verb = :verb)
  ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- audit_page: entries after one, the oldest first; ids grow with time
+SELECT id, at, "user", verb, is_write, space, ids, client, outcome FROM audit_log WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- last_audit_id: NULL if there is no entry
+SELECT max(id) FROM audit_log;
 
 -- prune_audit: delete the oldest entries, a batch
 DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < :before ORDER BY at LIMIT :limit);

@@ -1,0 +1,33 @@
+"""Open the stores of a team's users and projects, for commands that work on all of them."""
+
+from recollect.app.open_server_store import open_server_store, server_store_exists
+from recollect.app.team_space import READ_ONLY, TeamSpace, directory_schema, space_settings
+from recollect.clock import Clock
+from recollect.config import Settings
+from recollect.store.protocol import Store
+from recollect.store.sqlite.store import SqliteStore
+
+
+def open_space(settings: Settings, clock: Clock, space_id: str) -> Store:
+    """
+    Open the store of a space as the space itself; it is created if it is not there.
+
+    *settings* are those of the first store.
+    """
+    return _open(settings, clock, space_id, user=space_id)
+
+
+def open_space_to_read(settings: Settings, clock: Clock, space_id: str) -> Store | None:
+    """Open the store of a space, also of a revoked user, to read it; None if nobody has used it."""
+    chosen = space_settings(settings, space_id)
+    exists = server_store_exists(chosen) if chosen.is_on_server else chosen.db_path.exists()
+    return _open(settings, clock, space_id, user=READ_ONLY + space_id) if exists else None
+
+
+def _open(settings: Settings, clock: Clock, space_id: str, *, user: str) -> Store:
+    chosen = space_settings(settings, space_id)
+    if not chosen.is_on_server:
+        return SqliteStore(chosen.db_path, clock)
+    schema = directory_schema(settings)
+    space = TeamSpace(id=space_id, directory_schema=schema, default_user=user)
+    return open_server_store(chosen, clock, space)

@@ -1,0 +1,1 @@
+-- Nothing: on PostgreSQL the rule changes who may read the store of a user or project. Both databases have the same number.
