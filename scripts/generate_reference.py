@@ -38,6 +38,8 @@ WIDTH = 88
 # What each setting does. A test holds that every setting has a line.
 SETTINGS = {
     "db": "The database file. It is created if it does not exist.",
+    "db_connections": "On PostgreSQL, how many connections a process has at most, with all stores "
+    "of a team.",
     "db_owner": "On PostgreSQL, the address with the role that owns the tables. Empty: `db`.",
     "embedding_backend": "Where embeddings come from: `local`, `folder`, `ollama`, `openai` or "
     "`none`.",

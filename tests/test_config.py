@@ -203,6 +203,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
     wanted = Settings(
         db="x.db",
         db_owner="postgresql://o/d",
+        db_connections=15,
         audit="always",
         audit_days=30,
         embedding_backend="openai",
@@ -251,7 +252,8 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         auto_compaction=False,
     )
     file.write_text(
-        'db = "x.db"\ndb_owner = "postgresql://o/d"\naudit = "always"\naudit_days = 30\n'
+        'db = "x.db"\ndb_owner = "postgresql://o/d"\ndb_connections = 15\n'
+        'audit = "always"\naudit_days = 30\n'
         'embedding_backend = "openai"\nembedding_model = "m"\n'
         'models_folder = "n"\n'
         'ollama_url = "http://o"\nopenai_url = "http://p"\nopenai_key = "k"\n'
@@ -329,7 +331,9 @@ def test_an_unknown_setting_is_answered_with_the_known_ones(
 ) -> None:
     file.write_text("databse = 1", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"one of .*db, db_owner, default_search_limit"):
+    with pytest.raises(
+        InvalidInput, match=r"one of .*db, db_connections, db_owner, default_search_limit"
+    ):
         load_settings(environ)
 
 

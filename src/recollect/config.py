@@ -23,6 +23,7 @@ LOG_FORMATS = ("text", "json")
 _VARIABLES: dict[str, tuple[str, ...]] = {
     "db": ("RECOLLECT_DB", "MEMORY_SERVER_DB_PATH"),
     "db_owner": ("RECOLLECT_DB_OWNER",),
+    "db_connections": ("RECOLLECT_DB_CONNECTIONS",),
     "embedding_backend": ("RECOLLECT_EMBEDDING_BACKEND", "MEMORY_EMBEDDING_BACKEND"),
     "embedding_model": ("RECOLLECT_EMBEDDING_MODEL", "MEMORY_EMBEDDING_MODEL"),
     "models_folder": ("RECOLLECT_MODELS_FOLDER",),
@@ -79,6 +80,7 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "on": True} | {
 
 # setting: minimum and maximum
 _RANGES: dict[str, tuple[int, int | None]] = {
+    "db_connections": (6, 10_000),
     "chat_calls_per_day": (0, None),
     "chat_tokens_per_day": (0, None),
     "port": (0, 65_535),
@@ -105,6 +107,7 @@ class Settings:
 
     db: str = "~/.local-memory/memory.db"
     db_owner: str = field(default="", repr=False)  # PostgreSQL: address with the tables' owner
+    db_connections: int = 16  # PostgreSQL: of one process, to all stores of a team
     embedding_backend: str = "local"
     embedding_model: str = ""
     models_folder: str = "~/.local-memory/models"  # where `recollect models add` saves models

@@ -79,7 +79,8 @@ def test_a_job_stored_by_one_process_is_begun_by_the_worker_of_another_one_at_on
 def test_a_listener_of_another_store_of_the_database_is_not_woken(url: str, tmp_path: Path) -> None:
     woken = threading.Event()
     other = shared_server().address("nobody_writes_here")
-    listener = PostgresJobListener(other, woken.set)
+    listener = PostgresJobListener(other)
+    listener.subscribe(other.schema, woken.set)
     try:
         until(lambda: listener.is_listening)
         woken.clear()

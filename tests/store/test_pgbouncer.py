@@ -115,7 +115,7 @@ def test_a_listener_notices_that_the_pooler_delivers_nothing(
     monkeypatch.setattr(job_listener, "ECHO_S", 0.5)
     address = parse_address(url)
     with LocalRecollect(settings(url)):
-        listener = PostgresJobListener(address, lambda: None)
+        listener = PostgresJobListener(address)
         is_over = threading.Event()
         is_over.wait(1.5)
         listening = listener.is_listening

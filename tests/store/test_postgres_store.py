@@ -13,6 +13,7 @@ from postgres_server import SCHEMAS, PostgresServer, shared_server
 from recollect import Project, StoreBusy, StoreUnavailable
 from recollect.clock import SystemClock
 from recollect.errors import EvidenceMissing, InvalidInput, StoreDamaged, StoreNewer
+from recollect.store.postgres import database_connections
 from recollect.store.postgres import store as postgres_store
 from recollect.store.postgres.postgres_transactions import begin_write
 from recollect.store.postgres.server_address import ServerAddress, parse_address
@@ -25,6 +26,8 @@ from store_records import agent, memory_writer, source
 from support import START, FakeClock
 
 pytestmark = pytest.mark.postgres
+MAX_READERS = 10  # of a store with the usual number of connections
+ONE_READER = 6  # the number of connections of a store, of which one reads
 CUT = """SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
           WHERE application_name = 'recollect' AND pid <> pg_backend_pid()"""
 
@@ -199,7 +202,7 @@ def test_a_second_writer_waits_and_gives_up_with_a_clear_error(
     monkeypatch.setattr(
         postgres_store,
         "begin_write",
-        lambda address, user: begin_write(address, user=user, lock_timeout_ms=50),
+        lambda address, **options: begin_write(address, **{**options, "lock_timeout_ms": 50}),
     )
     other = PostgresStore(store._address, FakeClock())
 
@@ -263,13 +266,13 @@ def test_long_names_fit_although_an_index_entry_is_limited(store: PostgresStore)
 def test_more_readers_than_connections_wait_for_each_other(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count = postgres_store.MAX_READERS * 3
-    barrier = threading.Barrier(postgres_store.MAX_READERS)
+    count = MAX_READERS * 3
+    barrier = threading.Barrier(MAX_READERS)
     results: list[int] = []
 
     def read(number: int) -> None:
         with store.read() as tables:
-            if number < postgres_store.MAX_READERS:
+            if number < MAX_READERS:
                 barrier.wait(60)  # all connections are in use
             results.append(len(tables.agents.all()))
 
@@ -285,9 +288,8 @@ def test_more_readers_than_connections_wait_for_each_other(
 def test_a_reader_that_gets_no_connection_is_told_so(
     address: ServerAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "MAX_READERS", 1)
-    monkeypatch.setattr(postgres_store, "READER_WAIT_S", 0.05)
-    store = PostgresStore(address, FakeClock())
+    monkeypatch.setattr(database_connections, "READER_WAIT_S", 0.05)
+    store = PostgresStore(address, FakeClock(), connections=ONE_READER)
 
     with store.read(), pytest.raises(StoreBusy, match="in use"), store.read():
         pass
@@ -300,7 +302,7 @@ def test_a_reader_that_gets_no_connection_is_told_so(
 def test_connections_that_nobody_reads_with_are_closed(
     address: ServerAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "MAX_IDLE_S", 0.1)
+    monkeypatch.setattr(database_connections, "MAX_IDLE_S", 0.1)
     store = PostgresStore(address, FakeClock())
     try:
         with store.read(), store.read(), store.read():
@@ -327,9 +329,8 @@ def test_connections_that_were_cut_are_replaced(store: PostgresStore) -> None:
 def test_a_read_whose_connection_is_cut_at_its_end_succeeds_and_leaves_no_reader_out(
     address: ServerAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "MAX_READERS", 1)
-    monkeypatch.setattr(postgres_store, "READER_WAIT_S", 5.0)
-    store = PostgresStore(address, FakeClock())
+    monkeypatch.setattr(database_connections, "READER_WAIT_S", 5.0)
+    store = PostgresStore(address, FakeClock(), connections=ONE_READER)
 
     with store.read() as tables:
         assert tables.agents.all() == []
@@ -343,9 +344,8 @@ def test_a_read_whose_connection_is_cut_at_its_end_succeeds_and_leaves_no_reader
 def test_a_connection_that_is_cut_between_the_statements_of_a_read_is_replaced(
     address: ServerAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "MAX_READERS", 1)
-    monkeypatch.setattr(postgres_store, "READER_WAIT_S", 5.0)
-    store = PostgresStore(address, FakeClock())
+    monkeypatch.setattr(database_connections, "READER_WAIT_S", 5.0)
+    store = PostgresStore(address, FakeClock(), connections=ONE_READER)
 
     with store.read() as tables:
         assert tables.agents.all() == []
@@ -408,7 +408,7 @@ def test_readers_are_told_of_an_outage_and_read_as_soon_as_the_server_is_back() 
         with store.read() as tables:
             assert tables.agents.all() == []
 
-        assert time.monotonic() - begun < postgres_store.READER_CHECK_S
+        assert time.monotonic() - begun < database_connections.READER_CHECK_S
         store.close()
     finally:
         server.remove()

@@ -60,11 +60,11 @@ def team_content(db: str | Path) -> Content:
             *directory.projects,
             *directory.members,
         ]
-    for space_id in directory.space_ids():
-        store = open_space_to_read(settings_of(db), SystemClock(), space_id)
-        if store is not None:
-            with closing(store):
-                content[space_id] = store_content(store)
+        for space_id in directory.space_ids():
+            store = open_space_to_read(settings_of(db), SystemClock(), space_id, first=first)
+            if store is not None:
+                with closing(store):
+                    content[space_id] = store_content(store)
     return content
 
 

@@ -80,7 +80,8 @@ class LocalRecollect(Recollect):
         """
         Open the store in *settings*.
 
-        *space* says which space of a team it is; *models_of* is a memory whose models it shares.
+        *space* says which space of a team it is; *models_of* is a memory whose models, and whose
+        connections to the database, it shares.
         """
         self._pid = os.getpid()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -88,7 +89,8 @@ class LocalRecollect(Recollect):
         self._store: Store
         self._file: SqliteStore | None = None
         if settings.is_on_server:
-            self._store = open_server_store(settings, clock, space)
+            shared_store = None if models_of is None else models_of._store
+            self._store = open_server_store(settings, clock, space, connections_of=shared_store)
         else:
             self._store = self._file = self._open_file(settings, clock)
         shared: LazyModels | None = None if models_of is None else models_of._models

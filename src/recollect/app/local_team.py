@@ -76,7 +76,12 @@ class LocalTeam:
         """Yield the first store and the stores of users and projects, one at a time."""
         yield self._services.store
         for space_id in self.directory.space_ids():
-            store = open_space_to_read(self._services.settings, self._services.clock, space_id)
+            store = open_space_to_read(
+                self._services.settings,
+                self._services.clock,
+                space_id,
+                first=self._services.store,
+            )
             if store is not None:
                 with closing(store):
                     yield store

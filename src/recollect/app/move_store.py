@@ -75,9 +75,8 @@ def move_store(settings: Settings, to: str, *, plain: bool, report: Report) -> M
         directory = _read_directory(source)
         is_copied = bool(_read_directory(target).users)  # and was interrupted after that
         copied = []
-        for store, copy in _spaces(
-            settings, target_settings, directory, clock, only_reads=is_copied
-        ):
+        places = (settings, source), (target_settings, target)
+        for store, copy in _spaces(*places, directory, clock, only_reads=is_copied):
             if not is_copied and _must_copy(copy, continues=continues):
                 start_copy(store, copy, clock)
                 copy_content(store, copy, clock, report=report)
@@ -119,22 +118,28 @@ def _check_encryption(source: Store, target: Store, *, plain: bool) -> None:
 
 
 def _spaces(
-    settings: Settings,
-    target_settings: Settings,
+    from_place: tuple[Settings, Store],
+    to_place: tuple[Settings, Store],
     directory: DirectoryRows,
     clock: Clock,
     *,
     only_reads: bool,
 ) -> Iterator[tuple[Store, Store]]:
-    """Yield the stores of users and projects that are there, each with its copy."""
+    """
+    Yield the stores of users and projects that are there, each with its copy.
+
+    A place is the settings of a first store, and that store.
+    """
+    settings, first = from_place
+    target_settings, first_copy = to_place
     for space_id in directory.space_ids():
-        source = open_space_to_read(settings, clock, space_id)
+        source = open_space_to_read(settings, clock, space_id, first=first)
         if source is None:
             continue  # nobody has used it yet
         with closing(source):
             # The store of a revoked user can be written only as long as nobody knows of the user.
             open_copy = open_space_to_read if only_reads else open_space
-            target = open_copy(target_settings, clock, space_id)
+            target = open_copy(target_settings, clock, space_id, first=first_copy)
             if target is None:
                 raise ImportRefused(
                     f"{target_settings.location} lacks the copy of {source.location}; empty it, "

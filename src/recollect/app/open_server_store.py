@@ -10,8 +10,18 @@ from recollect.errors import PackageMissing
 from recollect.store.protocol import Store
 
 
-def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None = None) -> Store:
-    """Return the store at the address in the setting `db`, as the space of a team if it is one."""
+def open_server_store(
+    settings: Settings,
+    clock: Clock,
+    space: TeamSpace | None = None,
+    *,
+    connections_of: Store | None = None,
+) -> Store:
+    """
+    Return the store at the address in the setting `db`, as the space of a team if it is one.
+
+    It uses the connections of another store of the same database, if one is given.
+    """
     with _needing_driver(settings):
         # An optional dependency, which takes 60 ms to load.
         from recollect.store.postgres.row_level_security import SpaceIdentity
@@ -25,7 +35,14 @@ def open_server_store(settings: Settings, clock: Clock, space: TeamSpace | None 
             default_user=space.default_user,
         )
     owner = parse_address(settings.db_owner) if settings.db_owner else None
-    return PostgresStore(parse_address(settings.db), clock, owner=owner, identity=identity)
+    return PostgresStore(
+        parse_address(settings.db),
+        clock,
+        owner=owner,
+        identity=identity,
+        connections=settings.db_connections,
+        connections_of=connections_of if isinstance(connections_of, PostgresStore) else None,
+    )
 
 
 def server_store_exists(settings: Settings) -> bool:

@@ -8,26 +8,30 @@ from recollect.store.protocol import Store
 from recollect.store.sqlite.store import SqliteStore
 
 
-def open_space(settings: Settings, clock: Clock, space_id: str) -> Store:
+def open_space(settings: Settings, clock: Clock, space_id: str, *, first: Store) -> Store:
     """
     Open the store of a space as the space itself; it is created if it is not there.
 
-    *settings* are those of the first store.
+    *settings* are those of the *first* store, whose connections it uses.
     """
-    return _open(settings, clock, space_id, user=space_id)
+    return _open(settings, clock, space_id, user=space_id, first=first)
 
 
-def open_space_to_read(settings: Settings, clock: Clock, space_id: str) -> Store | None:
+def open_space_to_read(
+    settings: Settings, clock: Clock, space_id: str, *, first: Store
+) -> Store | None:
     """Open the store of a space, also of a revoked user, to read it; None if nobody has used it."""
     chosen = space_settings(settings, space_id)
     exists = server_store_exists(chosen) if chosen.is_on_server else chosen.db_path.exists()
-    return _open(settings, clock, space_id, user=READ_ONLY + space_id) if exists else None
+    if not exists:
+        return None
+    return _open(settings, clock, space_id, user=READ_ONLY + space_id, first=first)
 
 
-def _open(settings: Settings, clock: Clock, space_id: str, *, user: str) -> Store:
+def _open(settings: Settings, clock: Clock, space_id: str, *, user: str, first: Store) -> Store:
     chosen = space_settings(settings, space_id)
     if not chosen.is_on_server:
         return SqliteStore(chosen.db_path, clock)
     schema = directory_schema(settings)
     space = TeamSpace(id=space_id, directory_schema=schema, default_user=user)
-    return open_server_store(chosen, clock, space)
+    return open_server_store(chosen, clock, space, connections_of=first)

@@ -61,6 +61,9 @@ class WriteTransactions(Protocol):
     def translate_errors(self) -> AbstractContextManager[None]:
         """Return a context in which errors of the driver are raised as ours."""
 
+    def end(self) -> None:
+        """Let go of the connection: nothing is written before the next `begin`."""
+
     def close(self) -> None:
         """Close the connection."""
 
@@ -140,6 +143,7 @@ class Writer:
         finally:
             for ticket in group:
                 ticket.done = True
+            self._transactions.end()
 
     def _run_group(self, group: list[_Ticket[Any]]) -> None:
         if self._closed:

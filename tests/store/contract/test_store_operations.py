@@ -1,6 +1,7 @@
 """Operations on the whole store: export, import, checks, the log queue, and its file."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from recollect import InvalidInput, Project, Retrieval
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.domain.unfinished_work import UnfinishedWork, WorkKind
-from recollect.errors import StoreError
+from recollect.errors import StoreClosed, StoreError
 from recollect.store.protocol import Store, StoreFile, Tables
 from recollect.store.transfer.record_kinds import SYNCED_TABLES
 from recollect.store.values import StoredFile
@@ -81,6 +82,14 @@ def test_statistics_change_no_rows_and_no_results(store: Store, keep: Keep) -> N
 
     assert list(store.export_rows()) == rows
     assert matching_ids(store, "zebra") == found
+
+
+def test_a_closed_store_collects_no_statistics(store: Store) -> None:
+    has_statistics = store.file is None
+    store.close()
+
+    with pytest.raises(StoreClosed) if has_statistics else nullcontext():
+        store.update_statistics()
 
 
 def test_a_store_says_where_it_is_and_how_large(

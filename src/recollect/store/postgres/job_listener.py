@@ -13,6 +13,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psycopg
 
@@ -32,11 +33,11 @@ log = logging.getLogger(__name__)
 
 
 class PostgresJobListener:
-    """See `JobListener` in recollect.store.protocol."""
+    """One connection that listens for the jobs of any number of schemas of a database."""
 
-    def __init__(self, address: ServerAddress, wake: Callable[[], None]) -> None:
+    def __init__(self, address: ServerAddress) -> None:
         self._address = address
-        self._wake = wake
+        self._subscriptions: list[JobSubscription] = []
         self._is_listening = False
         self._has_failed = False  # since it listened last
         self._closed = threading.Event()
@@ -53,6 +54,25 @@ class PostgresJobListener:
         self._closed.set()
         if self._thread is not threading.current_thread():
             self._thread.join()
+
+    def subscribe(self, schema: str, wake: Callable[[], None]) -> "JobSubscription":
+        """Call *wake* when a job is stored in *schema*, and once as soon as this listens."""
+        subscription = JobSubscription(self, schema, wake)
+        self._subscriptions.append(subscription)
+        if self._is_listening:
+            wake()
+        return subscription
+
+    def unsubscribe(self, subscription: "JobSubscription") -> None:
+        """Call the function of a subscription no more."""
+        with suppress(ValueError):
+            self._subscriptions.remove(subscription)
+
+    def _wake(self, schema: str | None) -> None:
+        """Wake who waits for the jobs of *schema*; everybody if it is None."""
+        for subscription in list(self._subscriptions):
+            if schema in (None, subscription.schema):
+                subscription.wake()
 
     def _run(self) -> None:
         while not self._closed.is_set():
@@ -91,8 +111,27 @@ class PostgresJobListener:
 
     def _listen(self, db: Database) -> None:
         self._is_listening, self._has_failed = True, False
-        self._wake()  # a job may have been stored while nobody listened
+        self._wake(None)  # a job may have been stored while nobody listened
         while not self._closed.is_set():
             for notice in db.notifies(timeout=WAIT_S):
-                if notice.payload == self._address.schema:
-                    self._wake()
+                self._wake(notice.payload)
+
+
+class JobSubscription:
+    """See `JobListener` in recollect.store.protocol."""
+
+    def __init__(
+        self, listener: PostgresJobListener, schema: str, wake: Callable[[], None]
+    ) -> None:
+        self._listener = listener
+        self.schema = schema
+        self.wake = wake
+        self._is_closed = False
+
+    @property
+    def is_listening(self) -> bool:
+        return not self._is_closed and self._listener.is_listening
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._listener.unsubscribe(self)

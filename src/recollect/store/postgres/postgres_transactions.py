@@ -13,7 +13,7 @@ so that a pooler between us and the server may give every transaction another co
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from psycopg import sql
@@ -110,53 +110,75 @@ def _is_lost(db: Database, error: psycopg.Error) -> bool:
     return db.closed or state is None or state in _SHUTDOWN_STATES or state.startswith("08")
 
 
+class WriteConnections(Protocol):
+    """Where a transaction gets its connection."""
+
+    def take_writer(self) -> tuple[Database, bool]:
+        """Return a connection to write with, and whether it was opened just now."""
+
+    def give_back_writer(self, db: Database) -> None:
+        """Let others write with a connection."""
+
+
 class PostgresTransactions:
     """
     See `recollect.store.group_commit.WriteTransactions`.
 
-    The connection is replaced when it is found broken at the beginning of a transaction: nothing is
-    lost then. What breaks later is an error, because the work may have had other effects.
+    A connection that is found broken at the beginning of a transaction is replaced: nothing is lost
+    then. What breaks later is an error, because the work may have had other effects.
     """
 
     def __init__(
         self,
-        address: ServerAddress,
+        connections: WriteConnections,
+        location: str,
         begin_sql: str,
         open_tables: Callable[[PostgresConnection], PostgresTables],
     ) -> None:
-        self._address = address
+        self._connections = connections
+        self._location = location
         self._begin_sql = begin_sql
         self._open_tables = open_tables
-        self._connect()
-
-    def _connect(self) -> None:
-        self._db = connect(self._address)
-        self._connection = PostgresConnection(self._db)
-        self.tables = self._open_tables(self._connection)
+        self._open: Database | None = None  # from `begin` to `end`
 
     @property
     def location(self) -> str:
-        return self._address.location
+        return self._location
+
+    @property
+    def _db(self) -> Database:
+        assert self._open is not None, "no transaction has begun"
+        return self._open
 
     @property
     def in_transaction(self) -> bool:
-        return is_open(self._db)
+        return self._open is not None and is_open(self._open)
 
     def begin(self) -> None:
-        self._begin()
+        self.end()  # of the attempt before
+        while not self._begin():
+            pass
+        self.tables = self._open_tables(self._connection)
         self._connection.start_deferring()
 
-    def _begin(self) -> None:
+    def _begin(self) -> bool:
+        """Begin a transaction; return False if the connection was broken."""
+        self._open, is_new = self._connections.take_writer()
+        self._connection = PostgresConnection(self._open)
         try:
-            if not self._db.closed:
-                self._db.execute(self._begin_sql, prepare=False)
-                return
+            self._open.execute(self._begin_sql, prepare=False)
         except psycopg.OperationalError:
-            if self.in_transaction:
+            if is_new or self.in_transaction:
                 raise  # the lock was not free, or the server answered with another error
-            self._db.close()
-        self._connect()
-        self._db.execute(self._begin_sql, prepare=False)
+            self._open.close()
+            self.end()
+            return False
+        return True
+
+    def end(self) -> None:
+        if self._open is not None:
+            db, self._open = self._open, None
+            self._connections.give_back_writer(db)
 
     def finish_statements(self) -> None:
         self._connection.run_deferred()
@@ -201,4 +223,4 @@ class PostgresTransactions:
         return translate_errors(self.location)
 
     def close(self) -> None:
-        self._db.close()
+        self.end()

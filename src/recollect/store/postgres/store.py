@@ -1,21 +1,17 @@
 """
 The PostgreSQL store: its connections, and operations on the whole schema.
 
-As in SQLite there is one write connection behind the group-commit writer, one for the retrieval
-log, whose rows need not be on disk at once, and a bounded pool of connections that only read.
+As in SQLite one connection at a time writes, behind the group-commit writer, another one writes the
+retrieval log, whose rows need not be on disk at once, and others only read. They come from a
+bounded number that all stores of a team share.
 """
 
 import os
 import threading
-import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollect.calling_client import calling_user
 from recollect.clock import Clock
@@ -26,9 +22,10 @@ from recollect.errors import StoreClosed, StoreUnavailable
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.open_tables import index_sizes, open_tables
-from recollect.store.postgres.job_listener import PostgresJobListener
+from recollect.store.postgres.database_connections import DEFAULT_LIMIT, DatabaseConnections
+from recollect.store.postgres.job_listener import JobSubscription
 from recollect.store.postgres.migrate import migrate
-from recollect.store.postgres.postgres_connection import PostgresConnection, configure
+from recollect.store.postgres.postgres_connection import PostgresConnection
 from recollect.store.postgres.postgres_errors import translate_errors
 from recollect.store.postgres.postgres_rows import ColumnNames, PostgresRows
 from recollect.store.postgres.postgres_transactions import (
@@ -40,8 +37,6 @@ from recollect.store.postgres.postgres_transactions import (
     begin_read,
     begin_write,
     connect,
-    connection_options,
-    is_open,
 )
 from recollect.store.postgres.row_level_security import (
     FIRST_SPACE,
@@ -63,15 +58,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FLUSH_S = 0.5  # how long a reader of the whole log waits for what is not written to it yet
-MAX_READERS = 10  # connections of this process that read; further readers wait
-MAX_IDLE_S = 30.0  # one idle connection is closed so often: other servers may need it
-READER_WAIT_S = 15.0
-# An attempt to connect is given up so soon, and the next reader makes another one. The default of
-# the pool doubles its pauses up to five minutes, in which nobody reads although the server is back.
-RECONNECT_S = 1.0
-READER_CHECK_S = 2.0  # a waiting reader looks so often whether the server can be reached at all
 LOG_LOCK_TIMEOUT_MS = 250  # log rows do not wait longer
 NO_TIMEOUT = 0  # for reads of whole tables
+
+_tokenizers = threading.local()  # one for each thread: opening one takes longer than all the tables
 
 # Without statistics of tables that were just filled, queries take four times as long. The server
 # collects them by itself, but only after a minute.
@@ -98,11 +88,15 @@ class PostgresStore:
         *,
         owner: ServerAddress | None = None,
         identity: SpaceIdentity | None = None,
+        connections: int = DEFAULT_LIMIT,
+        connections_of: "PostgresStore | None" = None,
     ) -> None:
         """
         Open the store at *address*, as the space *identity* of a team if it is one.
 
-        *owner* names the role that owns the tables, if the one of *address* does not.
+        *owner* names the role that owns the tables, if the one of *address* does not. The store has
+        at most so many *connections*, or those of another store of the same database, which is then
+        closed after this one.
         """
         self._address = address
         self._owner = replace(owner or address, schema=address.schema)
@@ -114,35 +108,34 @@ class PostgresStore:
         self._clock = clock
         self._pid = os.getpid()
         self._closed = False
+        self._owns_connections = connections_of is None
+        self._connections: DatabaseConnections = (
+            DatabaseConnections(address, limit=connections)
+            if connections_of is None
+            else connections_of._connections
+        )
         self._code_indexes: dict[int, BitCodeIndex] = {}
         self._columns: dict[str, ColumnNames] = {}
-        self._listeners: list[PostgresJobListener] = []
+        self._listeners: list[JobSubscription] = []
         self._next_write = threading.local()
         self._log_lock = threading.Lock()
-        self._log: PostgresTransactions | None = None
-        self._reader_tables: weakref.WeakKeyDictionary[Database, PostgresTables] = (
-            weakref.WeakKeyDictionary()
+        self._log = self._transactions_of(
+            begin_write(
+                address,
+                user=self._identity.space,  # a reader's retrievals are logged too
+                lock_timeout_ms=LOG_LOCK_TIMEOUT_MS,
+                is_durable=False,
+            )
         )
-        self._unreachable_at = 0.0
-        self._schema = self._migrate()
-        self._transactions = PostgresTransactions(
-            address, begin_write(address, user=self._default_user), self._open_tables
-        )
+        try:
+            self._schema = self._migrate()
+        except BaseException:
+            if self._owns_connections:
+                self._connections.close()
+            raise
+        begin = begin_write(address, user=self._default_user)
+        self._transactions = self._transactions_of(begin)
         self._writer = Writer(self._transactions)
-        self._readers = ConnectionPool(
-            address.conninfo,
-            kwargs=connection_options(address),
-            configure=configure,
-            min_size=0,
-            max_size=MAX_READERS,
-            max_idle=MAX_IDLE_S,
-            timeout=READER_WAIT_S,
-            num_workers=1,
-            reconnect_timeout=RECONNECT_S,
-            reconnect_failed=self._note_unreachable,
-            open=True,
-            name="recollect-readers",
-        )
         self._retrieval_queue = RetrievalQueue(self._write_retrievals)
 
     @property
@@ -159,7 +152,7 @@ class PostgresStore:
 
     def load(self) -> StoreLoad:
         code_bytes, vector_bytes = index_sizes(self._code_indexes.values())
-        pool = self._readers.get_stats()
+        pool = self._connections.reader_stats()
         idle = pool.get("pool_available", 0)
         return StoreLoad(
             queued_writes=self._writer.queue_length,
@@ -232,11 +225,11 @@ class PostgresStore:
         self._check_usable()
         return self._retrieval_queue.flush(timeout_s)
 
-    def listen_for_jobs(self, wake: Callable[[], None]) -> PostgresJobListener | None:
+    def listen_for_jobs(self, wake: Callable[[], None]) -> JobSubscription | None:
         self._check_usable()
         if self._address.has_pooler:
             return None  # notifications belong to a connection too
-        listener = PostgresJobListener(self._address, wake)
+        listener = self._connections.listen_for_jobs(self._address.schema, wake)
         self._listeners.append(listener)
         return listener
 
@@ -297,18 +290,20 @@ class PostgresStore:
         self._closed = True
         for listener in self._listeners:
             listener.close()
-        self._readers.close()
-        with self._log_lock:
-            if self._log is not None:
-                self._log.close()
         self._writer.close()
+        if self._owns_connections:
+            self._connections.close()
 
     def enforce_policies(self) -> None:
-        with translate_errors(self.location), closing(connect(self._owner)) as db:
+        with (
+            self._connections.opening,
+            translate_errors(self.location),
+            closing(connect(self._owner)) as db,
+        ):
             build_walls(db, self._address, self._identity)
 
     def _migrate(self) -> int:
-        with closing(connect(self._owner)) as db:
+        with self._connections.opening, closing(connect(self._owner)) as db:
             self._check_is_first_store(db)
             version = migrate(db, self._owner, self._clock)
             with translate_errors(self.location):
@@ -346,63 +341,17 @@ class PostgresStore:
         self._check_usable()
         with trace_step("store read"), translate_errors(self.location):
             user = calling_user() or self._default_user
-            db = self._begin_read(begin_read(self._address, user=user, timeout_ms=timeout_ms))
+            begin_sql = begin_read(self._address, user=user, timeout_ms=timeout_ms)
+            db = self._connections.begin_read(begin_sql)
             try:
-                yield self._tables_of(db)
+                yield self._open_tables(PostgresConnection(db))
             finally:
-                self._end_read(db)
-
-    def _begin_read(self, begin_sql: str) -> Database:
-        """Return a connection that has begun to read; those that are found broken are replaced."""
-        replacements = MAX_READERS
-        while True:
-            db = self._wait_for_reader()
-            try:
-                db.execute(begin_sql, prepare=False)
-                return db
-            except BaseException as error:
-                db.close()
-                self._readers.putconn(db)
-                if not isinstance(error, psycopg.OperationalError) or not replacements:
-                    raise
-                replacements -= 1
-
-    def _wait_for_reader(self) -> Database:
-        """Return a connection of the pool; fail early if the server cannot be reached."""
-        begun = time.monotonic()
-        while True:
-            try:
-                return self._readers.getconn(min(READER_CHECK_S, READER_WAIT_S))
-            except PoolTimeout:
-                if self._unreachable_at > begun:
-                    raise StoreUnavailable(
-                        f"{self.location} cannot be reached; check that the server runs, and try "
-                        "again"
-                    ) from None
-                if time.monotonic() - begun > READER_WAIT_S:
-                    raise
-
-    def _note_unreachable(self, _: "ConnectionPool[Database]") -> None:
-        self._unreachable_at = time.monotonic()
-
-    def _end_read(self, db: Database) -> None:
-        """Give a connection back; the pool discards it if it is broken."""
-        try:
-            # Nothing is lost if the server is gone: a read has nothing to store.
-            with suppress(psycopg.OperationalError):
-                if is_open(db):
-                    db.execute("ROLLBACK", prepare=False)
-        finally:
-            self._readers.putconn(db)
-
-    def _tables_of(self, db: Database) -> PostgresTables:
-        tables = self._reader_tables.get(db)
-        if tables is None:
-            tables = self._reader_tables[db] = self._open_tables(PostgresConnection(db))
-        return tables
+                self._connections.end_read(db)
 
     def _open_tables(self, connection: PostgresConnection) -> PostgresTables:
-        return open_tables(connection, WordTokenizer(), self._code_indexes)
+        if not hasattr(_tokenizers, "own"):
+            _tokenizers.own = WordTokenizer()
+        return open_tables(connection, _tokenizers.own, self._code_indexes)
 
     def _rows_of(self, tables: PostgresTables) -> PostgresRows:
         return PostgresRows(tables.connection, self._columns)
@@ -410,22 +359,19 @@ class PostgresStore:
     def _write_retrievals(self, retrievals: Sequence[QueuedRetrieval]) -> None:
         self._check_usable()
         with self._log_lock, translate_errors(self.location):
-            if self._log is None:
-                begin = begin_write(
-                    self._address,
-                    user=self._identity.space,  # a reader's retrievals are logged too
-                    lock_timeout_ms=LOG_LOCK_TIMEOUT_MS,
-                    is_durable=False,
-                )
-                self._log = PostgresTransactions(self._address, begin, self._open_tables)
-            log = self._log
             try:
-                log.begin()
-                _add_retrievals(log.tables, retrievals)
-                log.commit()
+                self._log.begin()
+                _add_retrievals(self._log.tables, retrievals)
+                self._log.commit()
             finally:
-                if log.in_transaction:
-                    log.rollback()
+                try:
+                    if self._log.in_transaction:
+                        self._log.rollback()
+                finally:
+                    self._log.end()
+
+    def _transactions_of(self, begin_sql: str) -> PostgresTransactions:
+        return PostgresTransactions(self._connections, self.location, begin_sql, self._open_tables)
 
     def _check_usable(self) -> None:
         if self._closed:

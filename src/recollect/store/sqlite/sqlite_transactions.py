@@ -50,5 +50,8 @@ class SqliteTransactions:
     def translate_errors(self) -> AbstractContextManager[None]:
         return translate_errors(self._path)
 
+    def end(self) -> None:
+        pass  # the file has one connection that writes
+
     def close(self) -> None:
         self._db.close()
