@@ -103,10 +103,16 @@ class BackgroundWorker:
         self._thread.join(FINISH_S)
         if self._thread.is_alive():
             self._is_abandoned = True
-            self._hand_back()
+            self.hand_back()
             self._thread.join(HANDED_BACK_S)
 
-    def _hand_back(self) -> None:
+    def run_once(self) -> bool:
+        """Work in this thread until nothing is due or `stop`; return whether it succeeded."""
+        with use_user(self._user):
+            return self._attempt(self._work)
+
+    def hand_back(self) -> None:
+        """Make the job that this process works on due again."""
         try:
             with use_user(self._user):
                 count = self._rec.engine.hand_back_jobs()

@@ -1,8 +1,5 @@
 """Open a store on a database server, for which a package is needed that most users do not have."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock
 from recollect.config import Settings
@@ -22,11 +19,16 @@ def open_server_store(
 
     It uses the connections of another store of the same database, if one is given.
     """
-    with _needing_driver(settings):
+    try:
         # An optional dependency, which takes 60 ms to load.
         from recollect.store.postgres.row_level_security import SpaceIdentity
         from recollect.store.postgres.server_address import parse_address
         from recollect.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise PackageMissing(
+            f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
+            "them with: pip install '.[postgres]' (in the checkout of Recollect)"
+        ) from error
     identity = None
     if space is not None:
         identity = SpaceIdentity(
@@ -45,20 +47,10 @@ def open_server_store(
     )
 
 
-def server_store_exists(settings: Settings) -> bool:
-    """Return whether there is a store at the address in the setting `db`; nothing is created."""
-    with _needing_driver(settings):
-        from recollect.store.postgres.migrate import has_store
-        from recollect.store.postgres.server_address import parse_address
-    return has_store(parse_address(settings.db))
+def server_store_exists(settings: Settings, first: Store) -> bool:
+    """Return whether a store is in the schema of the setting `db`, beside the *first* store."""
+    from recollect.store.postgres.server_address import parse_address
+    from recollect.store.postgres.store import PostgresStore
 
-
-@contextmanager
-def _needing_driver(settings: Settings) -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise PackageMissing(
-            f"{settings.location} needs the packages psycopg and psycopg-pool ({error}); install "
-            "them with: pip install '.[postgres]' (in the checkout of Recollect)"
-        ) from error
+    assert isinstance(first, PostgresStore)
+    return first.has_store(parse_address(settings.db).schema)

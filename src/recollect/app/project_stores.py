@@ -82,6 +82,10 @@ class ProjectStores:
             for other in idle:
                 other.close()
 
+    def is_open(self, project_id: str) -> bool:
+        """Return whether the store of a project is open."""
+        return project_id in self._open
+
     def close(self) -> None:
         """Close every store."""
         with self._lock:

@@ -21,11 +21,17 @@ def open_space_to_read(
     settings: Settings, clock: Clock, space_id: str, *, first: Store
 ) -> Store | None:
     """Open the store of a space, also of a revoked user, to read it; None if nobody has used it."""
-    chosen = space_settings(settings, space_id)
-    exists = server_store_exists(chosen) if chosen.is_on_server else chosen.db_path.exists()
-    if not exists:
+    if not space_exists(settings, space_id, first=first):
         return None
     return _open(settings, clock, space_id, user=READ_ONLY + space_id, first=first)
+
+
+def space_exists(settings: Settings, space_id: str, *, first: Store) -> bool:
+    """Return whether a space has a store; it gets one when it is first used."""
+    chosen = space_settings(settings, space_id)
+    if chosen.is_on_server:
+        return server_store_exists(chosen, first)
+    return chosen.db_path.exists()
 
 
 def _open(settings: Settings, clock: Clock, space_id: str, *, user: str, first: Store) -> Store:

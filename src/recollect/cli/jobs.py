@@ -10,6 +10,7 @@ import click
 
 from recollect.app.background_worker import LISTENING_POLL_S, POLL_S
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.space_worker import ROUND_S, open_spaces
 from recollect.cli.options import limit_option, with_store
 from recollect.cli.output import Output, counts, safe
 from recollect.cli.progress import progress_line
@@ -26,12 +27,14 @@ def work(rec: LocalRecollect, *, once: bool) -> Output:
     """
     Run a worker: extract memories from what was captured, until Ctrl-C.
 
-    A server does the same; a worker is for stores without a server.
+    A server does the same; a worker is for stores without a server. If the store has users, it also
+    works on the stores of users and projects, once a minute.
     """
     stop, wake = threading.Event(), threading.Event()
     _set_on_signal(stop, wake)
     listener = None if once else rec.engine.listen_for_jobs(wake.set)
-    kinds = Counter(run_due_jobs(rec, stop))
+    kinds = Counter(run_due_jobs(rec, stop) + _run_jobs_of_spaces(rec, stop))
+    next_round = time.monotonic() + ROUND_S
     if not once and not stop.is_set():
         since = time.strftime("%H:%M:%S")
         click.echo(f"Waiting for jobs since {since}; stop with Ctrl-C.", err=True)
@@ -40,6 +43,9 @@ def work(rec: LocalRecollect, *, once: bool) -> Output:
         wake.clear()
         if not stop.is_set():
             kinds.update(run_due_jobs(rec, stop))
+        if not stop.is_set() and time.monotonic() >= next_round:
+            kinds.update(_run_jobs_of_spaces(rec, stop))
+            next_round = time.monotonic() + ROUND_S
 
     def lines() -> Iterator[str]:
         total = f"{sum(kinds.values())} jobs done"
@@ -99,6 +105,16 @@ def retry(rec: LocalRecollect, *, job_ids: tuple[str, ...], all_parked: bool) ->
     parked = [job.id for job in _parked_jobs(rec)] if all_parked else []
     retried = [rec.jobs.retry(job_id) for job_id in (*job_ids, *parked)]
     return Output(retried, f"{len(retried)} jobs are due now; `recollect work --once` runs them.")
+
+
+def _run_jobs_of_spaces(rec: LocalRecollect, stop: threading.Event) -> list[str]:
+    """Run the jobs that are due in the stores of users and projects; return their kinds."""
+    kinds: list[str] = []
+    for space in open_spaces(rec):
+        if stop.is_set():
+            break
+        kinds += run_due_jobs(space, stop)
+    return kinds
 
 
 def run_due_jobs(

@@ -17,7 +17,7 @@ from contextvars import Context
 from typing import Any
 
 import anyio
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recollect.app.local_recollect import LocalRecollect
 from recollect.app.member_recollect import MemberRecollect
 from recollect.app.project_stores import ProjectStores
+from recollect.app.space_worker import SpaceWorker
 from recollect.config import Settings
 from recollect.domain.team import User
 from recollect.errors import RecollectError, StoreError
@@ -140,6 +141,8 @@ class TeamGate:
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             tasks.start_soon(self._sweep)
+            spaces = SpaceWorker(self._rec, is_in_use=self._is_in_use)
+            spaces.start()
             try:
                 yield
             finally:
@@ -147,6 +150,8 @@ class TeamGate:
                 with anyio.move_on_after(STOP_S, shield=True):
                     for member in self.open_members():
                         await _stop_worker(member)
+                    # With a thread of its own: abandoned requests may hold all others.
+                    await to_thread.run_sync(spaces.stop, limiter=CapacityLimiter(1))
                 tasks.cancel_scope.cancel()
         await to_thread.run_sync(self.close)
 
@@ -164,6 +169,10 @@ class TeamGate:
             member.rec.close()
         self._members.clear()
         self._projects.close()
+
+    def _is_in_use(self, space_id: str) -> bool:
+        """Return whether the store of a space is open, and so has a worker of its own."""
+        return space_id in self._members or self._projects.is_open(space_id)
 
     async def _is_team(self) -> bool:
         if self._has_users:

@@ -6,7 +6,6 @@ servers migrates and the others find it done. A schema with a migration that thi
 know is refused.
 """
 
-from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -16,7 +15,6 @@ from recollect.clock import Clock, to_micros
 from recollect.errors import StoreDamaged, StoreNewer, StoreUnavailable
 from recollect.store.migration_files import Migration, load_migrations
 from recollect.store.postgres.postgres_errors import translate_errors
-from recollect.store.postgres.postgres_transactions import connect
 from recollect.store.postgres.server_address import ServerAddress
 
 OLDEST_SERVER = 140_000
@@ -55,13 +53,6 @@ def migrate(db: "psycopg.Connection[TupleRow]", address: ServerAddress, clock: C
                         (step.number, step.name, step.sha256, to_micros(clock.now())),
                     )
     return newest
-
-
-def has_store(address: ServerAddress) -> bool:
-    """Return whether the schema of *address* has the tables of a store."""
-    with translate_errors(address.location), closing(connect(address)) as db:
-        sql = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'migrations'"
-        return db.execute(sql, (address.schema,)).fetchone() is not None
 
 
 def _check_server(db: "psycopg.Connection[TupleRow]", address: ServerAddress) -> None:

@@ -70,6 +70,7 @@ _SET_USER = f"SELECT set_config('{USER_SETTING}', %(user)s, true)"
 # Whether the role of the connection is bound by policies, if there are tables and policies.
 _IS_PROTECTED = """SELECT row_security_active(c.oid) FROM pg_class c
                     WHERE c.relnamespace = to_regnamespace(%s) AND c.relname = 'memories'"""
+_HAS_STORE = "SELECT 1 FROM pg_tables WHERE schemaname = :schema AND tablename = 'migrations'"
 _SIZE = """SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
             WHERE c.relnamespace = to_regnamespace(:schema) AND c.relkind = 'r'"""
 
@@ -293,6 +294,11 @@ class PostgresStore:
         self._writer.close()
         if self._owns_connections:
             self._connections.close()
+
+    def has_store(self, schema: str) -> bool:
+        """Return whether another schema of the database has the tables of a store."""
+        with self.read() as tables:
+            return any(self._rows_of(tables).select(_HAS_STORE, {"schema": schema}))
 
     def enforce_policies(self) -> None:
         with (
