@@ -75,6 +75,8 @@ SETTINGS = {
     "none.",
     "max_body_mb": "The largest request body, in megabytes.",
     "requests_per_second": "The most requests per second of one client address. 0: no limit.",
+    "user_requests_per_second": "The most requests per second of one user of a team, from any "
+    "address. 0: no limit.",
     "header_timeout_s": "The seconds in which the headers of a request must arrive.",
     "body_timeout_s": "The seconds that a client may send almost nothing of a body, or read "
     "nothing of a response.",

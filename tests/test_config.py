@@ -234,6 +234,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         body_timeout_s=12,
         max_connections=13,
         requests_per_second=5,
+        user_requests_per_second=16,
         shutdown_delay_s=14,
         log_format="json",
         metrics=True,
@@ -262,6 +263,7 @@ def test_the_file_may_set_every_setting(file: Path, environ: dict[str, str]) -> 
         'cross_project = false\nhost = "::1"\nport = 9\nserver_url = "http://s"\n'
         'token = "t"\nallowed_hosts = "h"\ndefault_search_limit = 1\nmax_search_limit = 2\n'
         "max_context_messages = 3\nfile_roots = 'f'\nmax_body_mb = 4\nrequests_per_second = 5\n"
+        "user_requests_per_second = 16\n"
         "shutdown_delay_s = 14\nlog_format = 'json'\nmetrics = true\ntrace_endpoint = 'http://t'\n"
         "header_timeout_s = 11\nbody_timeout_s = 12\nmax_connections = 13\n"
         "keep_retrievals_days = 6\nkeep_retrievals_mb = 7\nsingle_user = true\n"

@@ -48,6 +48,7 @@ _VARIABLES: dict[str, tuple[str, ...]] = {
     "file_roots": ("RECOLLECT_FILE_ROOTS",),
     "max_body_mb": ("RECOLLECT_MAX_BODY_MB",),
     "requests_per_second": ("RECOLLECT_REQUESTS_PER_SECOND",),
+    "user_requests_per_second": ("RECOLLECT_USER_REQUESTS_PER_SECOND",),
     "header_timeout_s": ("RECOLLECT_HEADER_TIMEOUT_S",),
     "body_timeout_s": ("RECOLLECT_BODY_TIMEOUT_S",),
     "max_connections": ("RECOLLECT_MAX_CONNECTIONS",),
@@ -89,6 +90,7 @@ _RANGES: dict[str, tuple[int, int | None]] = {
     "max_context_messages": (0, 1_000),
     "max_body_mb": (1, 4_096),
     "requests_per_second": (0, None),
+    "user_requests_per_second": (0, None),
     "header_timeout_s": (1, 3_600),
     "body_timeout_s": (1, 3_600),
     "max_connections": (8, None),
@@ -133,6 +135,7 @@ class Settings:
     file_roots: str = ""  # folders a server may read, separated as in PATH
     max_body_mb: int = 64
     requests_per_second: int = 500  # per client address; 0: no limit
+    user_requests_per_second: int = 500  # per user of a team, from any address; 0: no limit
     header_timeout_s: int = 10  # for the headers of a request
     body_timeout_s: int = 30  # for each part of a body, and for a client that does not read
     max_connections: int = 1_000  # fewer if the operating system allows fewer open files

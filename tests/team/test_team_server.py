@@ -487,3 +487,53 @@ def test_a_new_token_ends_the_worker_and_the_sessions_of_the_former_one(team: Te
     assert former.ended.is_set()
     assert renewed is not former
     assert not renewed.ended.is_set()
+
+
+def test_each_user_has_a_rate_limit_of_its_own_also_behind_one_address(tmp_path: Path) -> None:
+    with team_server(
+        tmp_path / "m.db", ["anna", "ben"], requests_per_second=2, user_requests_per_second=4
+    ) as server:
+        server.gate._clock = lambda: 1_000.0
+        of_anna = [server.request("anna", "GET", "/api/pending") for _ in range(6)]
+        of_ben = [server.request("ben", "GET", "/api/pending") for _ in range(4)]
+
+    assert [response.status_code for response in of_anna] == [200] * 4 + [429] * 2
+    assert [response.status_code for response in of_ben] == [200] * 4
+    assert "of this user" in of_anna[-1].json()["detail"]
+    assert of_anna[-1].headers["retry-after"] == "1"
+
+
+def test_an_address_that_guesses_tokens_is_refused_and_the_users_behind_it_are_not(
+    tmp_path: Path,
+) -> None:
+    with team_server(tmp_path / "m.db", ["anna"], requests_per_second=3) as server:
+        server.gate._clock = lambda: 1_000.0
+        assert server.request("anna", "GET", "/api/pending").status_code == 200
+        server.tokens["nobody"] = "rcl_guessed"
+        guesses = [server.request("nobody", "GET", "/api/pending") for _ in range(4)]
+        without = server.request("", "GET", "/api/pending")
+        again = server.request("anna", "GET", "/api/pending")
+        server.tokens["anna"] = server.rec.engine.team.rotate_user("anna").token
+        renewed = server.request("anna", "GET", "/api/pending")
+
+    assert [response.status_code for response in guesses] == [401, 401, 429, 429]
+    assert without.status_code == 429
+    assert again.status_code == 200
+    assert renewed.status_code == 429  # a token that is not known yet counts for the address
+
+
+def test_a_page_of_a_session_counts_for_its_user(tmp_path: Path) -> None:
+    with team_server(
+        tmp_path / "m.db", ["anna"], requests_per_second=2, user_requests_per_second=3
+    ) as server:
+        server.gate._clock = lambda: 1_000.0
+        entered = server.client.post(
+            "/enter",
+            data={"token": server.tokens["anna"]},
+            headers={"origin": LOCAL},
+            follow_redirects=False,
+        )
+        pages = [server.client.get("/ui/memories").status_code for _ in range(4)]
+
+    assert entered.status_code in (302, 303), entered.text
+    assert pages == [200, 200, 200, 429]

@@ -71,7 +71,7 @@ class GuardRules:
 
 
 class RateLimiter:
-    """A token bucket per client address; it holds the requests of one second."""
+    """A token bucket per client address or user; it holds the requests of one second."""
 
     def __init__(self, per_second: float) -> None:
         self._per_second = per_second
@@ -83,6 +83,8 @@ class RateLimiter:
 
     def wait_s(self, address: str, now: float) -> float:
         """Consume one rate-limit token of *address*; return 0.0, or the seconds to wait for one."""
+        if not self._per_second:
+            return 0.0
         tokens, updated_at = self._buckets.pop(address, (self._capacity, now))
         tokens = min(self._capacity, tokens + max(0.0, now - updated_at) * self._per_second)
         wait_s = 0.0 if tokens >= 1.0 else (1.0 - tokens) / self._per_second
@@ -159,12 +161,14 @@ def too_large(max_bytes: int) -> RequestRefusal:
     )
 
 
-def too_many_requests(wait_s: float) -> RequestRefusal:
-    """Return the refusal of a request over the rate limit."""
+def too_many_requests(wait_s: float, *, of_user: bool = False) -> RequestRefusal:
+    """Return the refusal of a request over the rate limit of its address, or of its user."""
+    whose, variable = "from this address", "RECOLLECT_REQUESTS_PER_SECOND"
+    if of_user:
+        whose, variable = "of this user", "RECOLLECT_USER_REQUESTS_PER_SECOND"
     return RequestRefusal(
         429,
-        "too many requests from this address; wait, "
-        "or set RECOLLECT_REQUESTS_PER_SECOND (0: no limit)",
+        f"too many requests {whose}; wait, or set {variable} (0: no limit)",
         TooManyRequests,
         (("retry-after", str(max(1, math.ceil(wait_s)))),),
         round(wait_s, 3),

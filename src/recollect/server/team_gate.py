@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -40,6 +41,7 @@ from recollect.server.request_guard import (
     too_many_requests,
     user_refusal,
 )
+from recollect.service.team import token_hash
 from recollect.web import sign_in
 from recollect.web.page import Site
 from recollect.web.page_guard import ENTER, PAGES, cookie_name, is_page_path
@@ -50,6 +52,7 @@ MAX_OPEN = 64  # users whose application stays open while nobody uses it
 STOP_S = 8.0  # how long a worker and the running requests of a user are waited for
 SWEEP_S = 5.0  # how often applications of revoked users are looked for
 MAX_CODES = 64
+MAX_KNOWN_TOKENS = 4_096  # whose requests do not count for their address
 
 TEAM_ROUTES = "/api/team"
 MakeApp = Callable[[LocalRecollect, Settings], Any]
@@ -111,7 +114,9 @@ class TeamGate:
         self._tasks: TaskGroup | None = None
         self._no_users_until = 0.0
         self._has_users = False
-        self._rate_limiter = RateLimiter(settings.requests_per_second)
+        self._address_limiter = RateLimiter(settings.requests_per_second)
+        self._user_limiter = RateLimiter(settings.user_requests_per_second)
+        self._known_tokens: OrderedDict[str, None] = OrderedDict()  # hashes of good ones
 
     async def respond(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the application that it is for, or refuse it."""
@@ -186,22 +191,31 @@ class TeamGate:
 
     async def _serve(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if (wait_s := self._wait_s(scope)) > 0:  # also for whoever guesses tokens
-            await send_refusal(too_many_requests(wait_s), send)
-            return
         if path == ENTER:
-            await sign_in.respond(self, scope, receive, send)
+            if not await self._refuse_address(scope, send):
+                await sign_in.respond(self, scope, receive, send)
             return
         if is_page_path(path) or path == "/":
             member = await self._member_of_session(Request(scope))
             if member is None:
-                await sign_in.redirect_to_form(scope, receive, send)
+                if not await self._refuse_address(scope, send):
+                    await sign_in.redirect_to_form(scope, receive, send)
+                return
+            if await self._refuse_user(member.user, send):
                 return
         else:
             token = bearer_token(scope)
+            digest = token_hash(token)
+            # Whoever guesses tokens is limited before the store is asked.
+            if digest not in self._known_tokens and await self._refuse_address(scope, send):
+                return
             user = await to_thread.run_sync(self.directory.user_of_token, token) if token else None
             if user is None:
+                self._known_tokens.pop(digest, None)
                 await send_refusal(user_refusal(has_token=bool(token)), send)
+                return
+            self._note_good_token(digest)
+            if await self._refuse_user(user, send):
                 return
             if path == TEAM_ROUTES or path.startswith(f"{TEAM_ROUTES}/"):
                 scope.setdefault("state", {}).update(user=user, gate=self)
@@ -214,11 +228,26 @@ class TeamGate:
             member = await self.member(user)
         await self._pass_on(member, scope, receive, send)
 
-    def _wait_s(self, scope: Scope) -> float:
-        if not self._settings.requests_per_second:
-            return 0.0
+    async def _refuse_address(self, scope: Scope, send: Send) -> bool:
+        """Refuse a request if its address sends too many without a token that is known as good."""
         client = scope.get("client")
-        return self._rate_limiter.wait_s(client[0] if client else "", self._clock())
+        wait_s = self._address_limiter.wait_s(client[0] if client else "", self._clock())
+        if wait_s:
+            await send_refusal(too_many_requests(wait_s), send)
+        return wait_s > 0
+
+    async def _refuse_user(self, user: User, send: Send) -> bool:
+        """Refuse a request if its user sends too many: those behind a proxy share an address."""
+        wait_s = self._user_limiter.wait_s(user.id, self._clock())
+        if wait_s:
+            await send_refusal(too_many_requests(wait_s, of_user=True), send)
+        return wait_s > 0
+
+    def _note_good_token(self, digest: str) -> None:
+        self._known_tokens[digest] = None
+        self._known_tokens.move_to_end(digest)
+        if len(self._known_tokens) > MAX_KNOWN_TOKENS:
+            self._known_tokens.popitem(last=False)
 
     def _use_server_token(self, scope: Scope) -> None:
         """Put the token of the server into *scope*: its own application asks for it."""
@@ -289,7 +318,8 @@ class TeamGate:
             clock=self._rec.engine.services.clock,
         )
         try:
-            app = self._make_app(rec, rec.engine.services.settings)
+            # Requests are limited here, by user: behind a proxy all have the same address.
+            app = self._make_app(rec, replace(rec.engine.services.settings, requests_per_second=0))
         except BaseException:
             rec.close()
             raise
