@@ -10,6 +10,7 @@ from fault_proxy import wait_until
 from recollect import LocalRecollect
 from recollect.app.background_worker import BackgroundWorker
 from recollect.app.space_worker import SpaceWorker, open_spaces
+from recollect.calling_client import use_user
 from recollect.cli.main import main
 from recollect.config import Settings
 from team_server import team_server
@@ -38,7 +39,8 @@ def team(db: str, monkeypatch: pytest.MonkeyPatch) -> str:
         for name in ("anna", "ben"):
             server.post(name, "/api/captures/session", transcript=SESSION)
         for project in server.gate._projects._open.values():
-            project.rec.capture_session(SESSION)
+            with use_user(project.project.id):
+                project.rec.capture_session(SESSION)
         server.rec.engine.team.revoke_user("ben")
     monkeypatch.undo()
     return db
