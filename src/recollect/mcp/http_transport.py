@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.session_routing import SessionRouting
 from recollect.runtime.mcp_package import require_mcp_package
 
 if TYPE_CHECKING:
@@ -59,18 +60,23 @@ class McpEndpoint:
         require_mcp_package()
         if self._tasks is None:
             raise RuntimeError("the MCP endpoint answers only while the server runs")
-        manager = await anyio.to_thread.run_sync(self._create_manager)
-        await self._tasks.start(_run, manager)
-        self._app = manager.handle_request
+        apps = []
+        for is_stateless in (False, True):
+            manager = await anyio.to_thread.run_sync(self._create_manager, is_stateless)
+            await self._tasks.start(_run, manager)
+            apps.append(manager.handle_request)
+        self._app = SessionRouting(*apps)
 
-    def _create_manager(self) -> "StreamableHTTPSessionManager":
+    def _create_manager(self, is_stateless: bool) -> "StreamableHTTPSessionManager":
         # Imported with the first request, in a thread: see the module docstring.
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from recollect.mcp.mcp_server import create_mcp_server
 
         return StreamableHTTPSessionManager(
-            create_mcp_server(self._memory, _caller), max_request_body_size=self._max_body_bytes
+            create_mcp_server(self._memory, _caller),
+            stateless=is_stateless,
+            max_request_body_size=self._max_body_bytes,
         )
 
 
