@@ -4,6 +4,7 @@ import json
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -13,9 +14,24 @@ from recollect import LocalRecollect
 from recollect.config import Settings
 from server_process import ServerProcess, run_server, without_embedder
 
-pytestmark = pytest.mark.door
-
 DELAY_S = 1
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.door),
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ]
+)
+def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a new store, in a file and on PostgreSQL."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "memory.db")
+        return
+    from postgres_server import SCHEMAS, shared_server  # psycopg: only for tests that need it
+
+    yield shared_server().url(SCHEMAS.schema_of(tmp_path))
+    SCHEMAS.release()
 
 
 def status_of(client: httpx2.Client, server: ServerProcess, path: str) -> int:
@@ -23,11 +39,11 @@ def status_of(client: httpx2.Client, server: ServerProcess, path: str) -> int:
 
 
 def test_a_stopping_server_serves_while_it_is_not_ready_and_a_second_signal_ends_it(
-    tmp_path: Path,
+    db: str, tmp_path: Path
 ) -> None:
     env = without_embedder(RECOLLECT_SHUTDOWN_DELAY_S="60", XDG_STATE_HOME=str(tmp_path))
     with (
-        run_server(tmp_path / "memory.db", env=env) as server,
+        run_server(db, env=env) as server,
         httpx2.Client(trust_env=False) as client,
     ):
         assert [status_of(client, server, path) for path in ("/ready", "/live")] == [200, 200]
@@ -48,10 +64,9 @@ def test_a_stopping_server_serves_while_it_is_not_ready_and_a_second_signal_ends
 
 
 def test_a_client_that_follows_the_ready_servers_sees_no_error_when_they_are_replaced(
-    tmp_path: Path,
+    db: str, tmp_path: Path
 ) -> None:
     """Two servers of one store are replaced one after the other, as an orchestrator does it."""
-    db = tmp_path / "memory.db"
     env = without_embedder(
         RECOLLECT_SHUTDOWN_DELAY_S=str(DELAY_S),
         RECOLLECT_REQUESTS_PER_SECOND="0",
@@ -92,7 +107,7 @@ def test_a_client_that_follows_the_ready_servers_sees_no_error_when_they_are_rep
             for thread in threads:
                 thread.join()
 
-    with LocalRecollect(Settings(db=str(db), embedding_backend="none")) as rec:
+    with LocalRecollect(Settings(db=db, embedding_backend="none")) as rec:
         rows = rec._store.export_rows()
         contents = [row["content"] for row in rows if row["table"] == "memories"]
     assert failures == []
@@ -106,6 +121,7 @@ def _is_ready(client: httpx2.Client, url: str) -> bool:
         return False
 
 
+@pytest.mark.door
 def test_the_log_is_json_if_it_is_chosen(tmp_path: Path) -> None:
     log = tmp_path / "log"
     env = without_embedder(RECOLLECT_LOG_FORMAT="json", XDG_STATE_HOME=str(tmp_path))

@@ -13,19 +13,32 @@ from recollect.errors import TokenRefused
 from server_process import run_server
 from terminal import installed
 
-pytestmark = pytest.mark.door
 PATIENCE_S = 30.0
 
 
-def run(db: Path, *words: str) -> Any:
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.door),
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ]
+)
+def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a new store, in a file and on PostgreSQL."""
+    if request.param == "sqlite":
+        return str(tmp_path / "m.db")
+    from team_postgres import two_roles  # psycopg: only for tests that need it
+
+    return two_roles("process")[1]  # a superuser would not be held to the policies
+
+
+def run(db: str, *words: str) -> Any:
     """Run a command on the store, and return what it prints as JSON."""
-    command = [installed("recollect"), *words, "--db", str(db), "--json"]
+    command = [installed("recollect"), *words, "--db", db, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     return json.loads(done.stdout)
 
 
-def test_every_server_of_a_store_follows_its_users_at_the_next_request(tmp_path: Path) -> None:
-    db = tmp_path / "m.db"
+def test_every_server_of_a_store_follows_its_users_at_the_next_request(db: str) -> None:
     with run_server(db) as first, run_server(db) as second:
         with recollect.connect(first.url) as rec:
             rec.ingest("The office is in Graz.")
