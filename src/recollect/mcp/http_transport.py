@@ -15,11 +15,11 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
-from recollect.mcp.session_routing import SessionRouting
+from recollect.mcp.session_routing import BegunSessions, SessionRouting
 from recollect.runtime.mcp_package import require_mcp_package
 
 if TYPE_CHECKING:
@@ -31,14 +31,19 @@ ENDPOINT_PATH = "/mcp"
 
 
 class McpEndpoint:
-    """The ASGI application at `/mcp`. It serves requests inside `running`."""
+    """
+    The ASGI application at `/mcp`. It serves requests inside `running`.
 
-    def __init__(self, rec: LocalRecollect, *, max_body_bytes: int) -> None:
+    The endpoints of a server share *begun*.
+    """
+
+    def __init__(self, rec: LocalRecollect, *, max_body_bytes: int, begun: BegunSessions) -> None:
         self._memory = rec
+        self._begun = begun
         self._max_body_bytes = max_body_bytes
         self._tasks: TaskGroup | None = None
         self._starting = anyio.Lock()
-        self._app: ASGIApp | None = None
+        self._app: SessionRouting | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -55,17 +60,20 @@ class McpEndpoint:
             self._tasks = tasks
             yield
             tasks.cancel_scope.cancel()
+        if self._app is not None:
+            self._begun.forget(self._app)
 
     async def _start(self) -> None:
         require_mcp_package()
         if self._tasks is None:
             raise RuntimeError("the MCP endpoint answers only while the server runs")
-        apps = []
-        for is_stateless in (False, True):
-            manager = await anyio.to_thread.run_sync(self._create_manager, is_stateless)
+        stateful, stateless = [
+            await anyio.to_thread.run_sync(self._create_manager, is_stateless)
+            for is_stateless in (False, True)
+        ]
+        for manager in (stateful, stateless):
             await self._tasks.start(_run, manager)
-            apps.append(manager.handle_request)
-        self._app = SessionRouting(*apps)
+        self._app = SessionRouting(stateful.handle_request, stateless.handle_request, self._begun)
 
     def _create_manager(self, is_stateless: bool) -> "StreamableHTTPSessionManager":
         # Imported with the first request, in a thread: see the module docstring.

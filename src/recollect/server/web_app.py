@@ -22,6 +22,7 @@ from recollect.app.background_worker import BackgroundWorker
 from recollect.app.local_recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
+from recollect.mcp.session_routing import BegunSessions
 from recollect.server import error_handlers, memory_server_routes
 from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.file_routes import file_routes
@@ -58,17 +59,22 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
 
     If its store has users, each of them is served by an application of its own.
     """
-    lifecycle = ServerLifecycle()
+    lifecycle, sessions = ServerLifecycle(), BegunSessions()
     requests = RequestMetrics() if settings.metrics else None
     gate = TeamGate(
         rec,
         settings,
-        make_app=partial(store_app, lifecycle=lifecycle),
+        make_app=partial(store_app, lifecycle=lifecycle, sessions=sessions),
         team_app=team_app(settings, clock=time.monotonic),
         is_stopping=lambda: lifecycle.is_stopping,
     )
     app = store_app(
-        rec, settings, lifecycle=lifecycle, requests=requests, also_running=gate.running
+        rec,
+        settings,
+        lifecycle=lifecycle,
+        sessions=sessions,
+        requests=requests,
+        also_running=gate.running,
     )
     app.state.gate = gate
     app.add_middleware(TeamGateMiddleware, gate=gate)
@@ -82,16 +88,22 @@ def store_app(
     settings: Settings,
     *,
     lifecycle: ServerLifecycle,
+    sessions: BegunSessions,
     requests: RequestMetrics | None = None,
     also_running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> FastAPI:
     """
     Return the application that serves one memory; *also_running* is entered while it runs.
 
-    The applications of a server share its *lifecycle*. The one with *requests* answers `/metrics`.
+    The applications of a server share its *lifecycle* and its MCP *sessions*. The one with
+    *requests* answers `/metrics`.
     """
     background = BackgroundWorker(rec)
-    mcp = McpEndpoint(rec, max_body_bytes=GuardRules.from_settings(settings).max_body_bytes)
+    mcp = McpEndpoint(
+        rec,
+        max_body_bytes=GuardRules.from_settings(settings).max_body_bytes,
+        begun=sessions,
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
