@@ -21,6 +21,7 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self._embedder = embedder
+        self.profile = getattr(embedder, "profile", None)
         folder.mkdir(parents=True, exist_ok=True)
         # Vectors of two models are never compared: each has its file.
         file = folder / f"{hashlib.sha256(embedder.name.encode()).hexdigest()[:16]}.db"

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.numpy_bert import Array, embed
 from recollect.models.local_embedder import LocalEmbedder
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 
 NEEDED = ("model.safetensors", "tokenizer.json", "vocab.txt")
 LEAST_MEAN = 0.98  # below this mean cosine it is another model, or a broken one

@@ -9,7 +9,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 from reference_tokenizer import reference_tokenizer
 
 

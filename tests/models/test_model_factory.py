@@ -11,7 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.models.http_embedder import HttpEmbedder
 from recollect.models.local_embedder import LocalEmbedder
 from recollect.models.model_factory import create_chat_model, create_embedder
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 from tables import each_row
 
 

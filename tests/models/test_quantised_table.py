@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 from model_folders import field, node, number, tiny_model
-from recollect.models.model_manifest import default_manifest
+from recollect.models.packaged_models import default_manifest
 from recollect.models.quantised_table import MIN_ROWS, move_lookup_before_dequantisation
 
 ROWS, COLUMNS = MIN_ROWS, 3

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import EmbedderUnavailable
-from recollect.models.model_manifest import Manifest, default_manifest
+from recollect.models.model_manifest import Manifest
+from recollect.models.packaged_models import default_manifest
 from recollect.models.tokenizer import load_tokenizer
 from recollect.models.wordpiece_tokenizer import WordPieceTokenizer
 from reference_tokenizer import reference_tokenizer

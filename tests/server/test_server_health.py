@@ -17,6 +17,7 @@ from recollect.config import Settings
 from recollect.domain.maintenance import EmbedderState, EmbedderStatus, StoreHealth
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors
+from recollect.models.packaged_models import DEFAULT_MODEL, default_manifest
 from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.server.health import MAX_AGE_S, HealthSnapshot, degraded_reasons
 from recollect.server.web_app import web_app
@@ -81,9 +82,9 @@ def test_the_local_dimension_is_known_before_the_model_is_loaded(path: Path) -> 
     with LocalRecollect(Settings(db=str(path))) as rec:
         seen = rec.engine.embedder_status()
 
-    assert seen.dimension == 384
+    assert seen.dimension == DEFAULT_MODEL.dimension
     assert seen.state is EmbedderState.NOT_LOADED
-    assert seen.name.startswith("all-MiniLM-L6-v2-int8/384/")
+    assert seen.name == default_manifest().identity
 
 
 def test_the_name_seen_is_the_name_the_embedder_gives_itself(path: Path) -> None:

@@ -25,7 +25,8 @@ sleeptime_runs.reason sleeptime_runs.made_by sleeptime_runs.note sleeptime_edits
 model_calls.purpose skills.origin skills.path skills.sha256 files.sha256 agent_files.root
 repos.name repos.remote repos.root projects.identity unfinished_work.kind unfinished_work.subject
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
-requests.fingerprint conversations.key documents.namespace documents.key models.name shelves.kind
+requests.fingerprint conversations.key documents.namespace documents.key models.name models.profile
+shelves.kind
 sync_device.device sync_device.place sync_device.folder sync_device.head sync_records.kind
 sync_records.vector sync_records.origin sync_changes.kind sync_files.device sync_files.sha256
 sync_contents.kind sync_aliases.kind sync_problems.problem

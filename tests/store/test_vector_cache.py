@@ -23,6 +23,7 @@ from recollect.store.indexes.vector_cache import (
     to_float32,
 )
 from recollect.store.indexes.word_index import _best
+from recollect.store.search_index import QueryVector
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from support import open_memory
 
@@ -87,7 +88,7 @@ def search(
     index: BitCodeIndex, db: apsw.Connection, query: NDArray[np.float32], partitions: list[int]
 ) -> tuple[list[int], dict[int, float], bool]:
     rows, cached = index.nearest(SqliteConnection(db), query, partitions, LIMIT, newest=newest(db))
-    matches = rescore(rows, query)
+    matches = rescore(rows, QueryVector(1, query))
     return (
         rows.item_ids.tolist(),
         {item_id: match.similarity for item_id, match in matches.items()},
@@ -183,7 +184,7 @@ def test_an_item_whose_text_was_replaced_is_compared_by_its_new_vector_only(
     for index in (early, late):
         rows, _ = index.nearest(SqliteConnection(db), query, [1], 10_000, newest=newest(db))
         assert rows.item_ids.tolist().count(999) == 1
-        assert rescore(rows, query)[999].similarity < 0
+        assert rescore(rows, QueryVector(1, query))[999].similarity < 0
 
 
 def test_an_item_that_moved_to_another_partition_has_no_vectors_in_its_old_one(

@@ -129,7 +129,10 @@ def _copy_vectors(source: Store, target: Store) -> None:
 
 
 def _add_model(model: RegisteredModel, tables: Tables) -> int:
-    return tables.embeddings.add_model(model.name, model.dimension)
+    model_id = tables.embeddings.add_model(model.name, model.dimension)
+    if model.profile is not None:
+        tables.embeddings.set_profile(model_id, model.profile)
+    return model_id
 
 
 def _finish_model(

@@ -15,12 +15,14 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from recollect.domain.maintenance import EmbedderState
 from recollect.engine import embed_pending
 from recollect.engine.embedding_migration import ModelRoles, ModelSelector
+from recollect.engine.model_profiles import ensure_profile
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.errors import EmbedderUnavailable, StoreError
 from recollect.models.embedder import Embedder
@@ -165,7 +167,7 @@ class Indexer:
         if model_id is None or not serving.has_succeeded or serving.is_paused:
             return None
         if (cached := serving.cached_query(query)) is not None:
-            return QueryVector(model_id, cached)
+            return serving.query_vector(model_id, cached)
         is_in_process = getattr(serving.embedder, "is_in_process", False)
         # The thread does not exist in a process that was forked from this one.
         if not is_in_process or (os.cpu_count() or 1) < 2 or self._pid != os.getpid():
@@ -183,7 +185,8 @@ class Indexer:
             self._query_lock.release()
             return None
         future.add_done_callback(lambda _: self._query_lock.release())
-        return PendingQueryVector(model_id, future.result)
+        profile = serving.profile
+        return PendingQueryVector(model_id, future.result, profile.queries, profile.texts)
 
     def is_current(
         self,
@@ -251,7 +254,7 @@ class Indexer:
             model_id = serving.model_id(tables)
             if model_id is None or model_id == query_vector.model_id:
                 return query_vector
-            return QueryVector(model_id, serving.embed_query(query))
+            return serving.query_vector(model_id, serving.embed_query(query))
         except EmbedderUnavailable:
             return None
 
@@ -281,7 +284,14 @@ class Indexer:
         except EmbedderUnavailable as error:
             self._no_embedder_error = str(error)
             raise
+        self._ensure_profiles(self._last_roles)
         return self._last_roles
+
+    def _ensure_profiles(self, roles: ModelRoles) -> None:
+        ensure_profile(self._store, roles.serving)
+        if roles.next is not None:
+            with suppress(EmbedderUnavailable):  # it is paused then; the other one serves
+                ensure_profile(self._store, roles.next)
 
     def _embed_query(self, roles: ModelRoles, query: str) -> tuple[QueryVector | None, str]:
         vector = roles.serving.embed_query(query)
@@ -291,7 +301,7 @@ class Indexer:
                 model_id = roles.serving.model_id(tables)
         if model_id is None:
             return None, "nothing is embedded yet"
-        return QueryVector(model_id, vector), roles.note
+        return roles.serving.query_vector(model_id, vector), roles.note
 
     def _embed_query_again(
         self, query: str, error: EmbedderUnavailable

@@ -14,6 +14,7 @@ the user of one agent is never compared with what another agent was told (`may_c
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from recollect.domain.candidate_scope import (
     PLACES_OF_WORK,
@@ -23,6 +24,7 @@ from recollect.domain.candidate_scope import (
 )
 from recollect.domain.change import ChangeKind
 from recollect.domain.memory import Memory, MemoryType, Status
+from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.domain.scope import Owner, Scope
 from recollect.engine.capture_owners import CaptureOwners
 from recollect.engine.consolidate import NearMemory
@@ -77,7 +79,9 @@ class NeighbourReader:
             )
             for candidate, those in zip(candidates, owners, strict=True)
         ]
-        results = tables.search_index.neighbours(queries, limit=limit, model_id=self._model_id)
+        results = tables.search_index.neighbours(
+            queries, limit=limit, model_id=self._model_id, scale=self._scale
+        )
         for candidate, near in zip(candidates, results, strict=True):
             self._similarities[candidate.id] = {
                 memory_id: near[memory_id] for memory_id in near if memory_id != candidate.id
@@ -90,6 +94,13 @@ class NeighbourReader:
         self._memories |= {memory.id: memory for memory in memories}
         if any(candidate.scope is Scope.GLOBAL for candidate in candidates):
             self._captures.read_ahead(mem for mem in memories if mem.scope is Scope.GLOBAL)
+
+    @cached_property
+    def _scale(self) -> SimilarityScale:
+        """The scale of the model's similarities."""
+        model_id = self._model_id
+        profile = None if model_id is None else self._tables.embeddings.profile(model_id)
+        return SAME_SCALE if profile is None else profile.texts
 
     def forget(self) -> None:
         """Discard what was read ahead. From now on it is read for one candidate at a time."""

@@ -1,5 +1,5 @@
 """
-One embedder with a circuit breaker and a query cache.
+One embedder with its profile, a circuit breaker and a query cache.
 
 After a failure the embedder is not called for a while. The vectors of the last queries are cached.
 Which of several embedders a store needs is decided in embedding_migration.py.
@@ -12,10 +12,13 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from recollect.domain.model_profile import REFERENCE_PROFILE, ModelProfile
 from recollect.engine.embed_pending import call_embedder
+from recollect.engine.glossed_embedder import GlossedEmbedder
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Embedder, Vectors
 from recollect.store.protocol import Tables
+from recollect.store.search_index import QueryVector
 from recollect.store.values import RegisteredModel
 
 PAUSE_AFTER_FAILURE_S = 30.0
@@ -29,12 +32,35 @@ class ResilientEmbedder:
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
+        # One whose similarities are known says so itself; others are measured (model_profiles.py).
+        self._profile: ModelProfile | None = getattr(embedder, "profile", None)
         self.failure = ""
         self.has_succeeded = False
         self._paused_until = 0.0
         self.model_id_in_store: int | None = None  # None until it is looked up
         self._query_cache: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether the scale of its similarities is known."""
+        return self._profile is not None
+
+    @property
+    def profile(self) -> ModelProfile:
+        """The scale of its similarities; that of the reference until it is known."""
+        return self._profile or REFERENCE_PROFILE
+
+    def use_profile(self, profile: ModelProfile) -> None:
+        """Use a profile from now on, and embed glosses if it says so."""
+        if self._profile is None:
+            if profile.needs_gloss:
+                self.embedder = GlossedEmbedder(self.embedder)
+            self._profile = profile
+
+    def query_vector(self, model_id: int, values: Vectors) -> QueryVector:
+        """Return the vector of a query, with the scale of its similarities."""
+        return QueryVector(model_id, values, self.profile.queries, self.profile.texts)
 
     @property
     def is_paused(self) -> bool:
@@ -45,6 +71,8 @@ class ResilientEmbedder:
         """Return whether this is the embedder the store registered as *model*."""
         if self.embedder.name != model.name:
             return False
+        if model.profile is not None:
+            self.use_profile(model.profile)
         if self.is_paused:
             return True  # reading the dimension may need a request, which a pause forbids
         with self.pausing_on_failure():

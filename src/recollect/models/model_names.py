@@ -9,8 +9,9 @@ from functools import partial
 
 from recollect.config import Settings, expand_home
 from recollect.errors import EmbedderUnavailable, InvalidInput, NotFound
-from recollect.models.model_manifest import Manifest, default_manifest, read_manifest
+from recollect.models.model_manifest import Manifest, read_manifest
 from recollect.models.models_folder import DEFAULT_NAME, list_models, load_manifest
+from recollect.models.packaged_models import default_manifest, packaged_manifests
 
 # backend: its default model
 DEFAULT_MODELS = {"ollama": "all-minilm", "openai": "text-embedding-3-small"}
@@ -70,7 +71,8 @@ def agent_model_name(settings: Settings, agent_model: str) -> str:
 
 
 def _manifests(settings: Settings) -> Iterator[Manifest]:
-    yield from _if_usable(default_manifest)
+    for load_packaged in packaged_manifests():
+        yield from _if_usable(load_packaged)
     if settings.embedding_backend in LOCAL_BACKENDS:
         yield from _if_usable(partial(local_manifest, settings))
     folder = expand_home(settings.models_folder)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from recollect.domain.model_profile import REFERENCE_PROFILE, ModelProfile
 from recollect.errors import ModelUnavailable
 from recollect.models.chat_model import Completion, make_completion
 from recollect.models.embedder import Vectors, unit
@@ -21,6 +22,8 @@ _WORD = re.compile(r"\w+")
 
 class ScriptedEmbedder:
     """Embeds bags of hashed words. Records the texts it embeds in `texts`."""
+
+    profile: ModelProfile | None = REFERENCE_PROFILE  # not measured
 
     def __init__(
         self,

@@ -147,7 +147,9 @@ def _likely_conflicts(
     similarities: Mapping[tuple[str, str], float] = {}
     if vector is not None:
         records = [best[index].candidate.record for index in statements]
-        similarities = tables.search_index.pairwise_similarities(vector.model_id, records)
+        similarities = tables.search_index.pairwise_similarities(
+            vector.model_id, records, scale=vector.texts_scale
+        )
     pairs: IndexPairs = set()
     for a, b in combinations(statements, 2):
         if _are_of_one_session(best[a], best[b]):

@@ -3,8 +3,9 @@ Every constant of the ranking, with its evidence.
 
 The tasks are those of benchmarks/; docs/how-it-works/retrieval.md says how they were used, and
 docs/log.md has the figures. *All questions* means that the second half of the questions is not an
-independent check of that constant. Code reads these as attributes of the module, so that a
-benchmark can change one for a run.
+independent check of that constant. Similarities are on the scale of the default model, to which
+those of other models are mapped (domain/model_profile.py). Code reads these as attributes of the
+module, so that a benchmark can change one for a run.
 """
 
 from datetime import timedelta

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from recollect.domain.conversation import MessageFilters, Role
 from recollect.domain.memory import MemoryType
+from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.lazy_dataclass import dataclass
@@ -29,6 +30,8 @@ class QueryVector:
 
     model_id: int
     values: "NDArray[np.float32]"
+    scale: SimilarityScale = SAME_SCALE  # of the model: of a query and a text
+    texts_scale: SimilarityScale = SAME_SCALE  # of two texts
 
 
 class PendingQueryVector(QueryVector):
@@ -40,9 +43,17 @@ class PendingQueryVector(QueryVector):
 
     _wait: "Callable[[], NDArray[np.float32]]"
 
-    def __init__(self, model_id: int, wait: "Callable[[], NDArray[np.float32]]") -> None:
+    def __init__(
+        self,
+        model_id: int,
+        wait: "Callable[[], NDArray[np.float32]]",
+        scale: SimilarityScale = SAME_SCALE,
+        texts_scale: SimilarityScale = SAME_SCALE,
+    ) -> None:
         object.__setattr__(self, "model_id", model_id)
         object.__setattr__(self, "_wait", wait)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "texts_scale", texts_scale)
 
     @property
     def values(self) -> "NDArray[np.float32]":
@@ -175,6 +186,7 @@ class SearchIndex(Protocol):
         *,
         limit: int,
         model_id: int | None = None,
+        scale: SimilarityScale = SAME_SCALE,
         max_postings: int = 20_000,
     ) -> list[Mapping[str, float | None]]:
         """
@@ -182,11 +194,15 @@ class SearchIndex(Protocol):
 
         They are the *limit* that share most words with the text, those of `also`, and the *limit*
         nearest to the vector that the model gave the memory `like`. All queries together take
-        about as many statements as one.
+        about as many statements as one. *scale* is that of two texts.
         """
 
     def pairwise_similarities(
-        self, model_id: int, candidates: Sequence[IndexedRecord]
+        self,
+        model_id: int,
+        candidates: Sequence[IndexedRecord],
+        *,
+        scale: SimilarityScale = SAME_SCALE,
     ) -> Mapping[tuple[str, str], float]:
         """Return the similarity of each ordered pair of ids, by the records' first chunks."""
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from recollect.domain.model_profile import ModelProfile
 from recollect.domain.scope import ItemKind, Owner
 from recollect.domain.skill import SkillOrigin
 from recollect.lazy_dataclass import dataclass
@@ -56,6 +57,7 @@ class RegisteredModel:
     id: int
     name: str
     dimension: int
+    profile: ModelProfile | None = None  # None: not measured, or the embedder says it
 
 
 @dataclass(frozen=True, slots=True)

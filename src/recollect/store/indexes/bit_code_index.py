@@ -24,6 +24,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection, value_shape
 from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
@@ -35,7 +36,7 @@ from recollect.store.indexes.vector_cache import (
     take_from,
     to_float32,
 )
-from recollect.store.search_index import SimilarityStats, VectorMatch
+from recollect.store.search_index import QueryVector, SimilarityStats, VectorMatch
 
 _PLAIN = value_shape()
 Vector = NDArray[np.float32]
@@ -151,7 +152,7 @@ class BitCodeIndex:
         return [part for part in parts if len(part.item_ids)]
 
     def similarity_stats(
-        self, connection: DatabaseConnection, ids: tuple[int, ...], query: Vector
+        self, connection: DatabaseConnection, ids: tuple[int, ...], query: QueryVector
     ) -> SimilarityStats:
         """Return mean and standard deviation of the similarity of some embeddings to *query*."""
         cosines: list[float] = []
@@ -159,7 +160,7 @@ class BitCodeIndex:
             low, high = PRIOR.mean - PRIOR.stdev, PRIOR.mean + PRIOR.stdev
             cosines = [low, high] * (PRIOR_WEIGHT // 2)
         if ids:
-            cosines += (self._sample(connection, ids) @ query).tolist()
+            cosines += to_scale(self._sample(connection, ids) @ query.values, query.scale).tolist()
         mean = sum(cosines) / len(cosines)
         stdev = sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
         return SimilarityStats(mean, max(stdev, MIN_STDEV), len(ids))
@@ -282,12 +283,21 @@ class BitCodeIndex:
             self._cache.append(partition_id, added)
 
 
-def rescore(rows: EmbeddingRows, query: Vector, limit: int | None = None) -> dict[int, VectorMatch]:
+def to_scale(cosines: Vectors, scale: SimilarityScale) -> Vectors:
+    """Return the similarities that some cosines of a model are: every similarity passes here."""
+    if scale == SAME_SCALE:
+        return cosines
+    return cosines * np.float32(scale.slope) + np.float32(scale.offset)
+
+
+def rescore(
+    rows: EmbeddingRows, query: QueryVector, limit: int | None = None
+) -> dict[int, VectorMatch]:
     """Return the exact similarity of each item's nearest chunk, the most similar item first."""
     if not len(rows.item_ids):
         return {}
     # Row by row: in a matrix product the last bit of a result depends on the row's position.
-    similarities = np.vecdot(to_float32(rows.vectors), query)
+    similarities = to_scale(np.vecdot(to_float32(rows.vectors), query.values), query.scale)
     order = np.lexsort((-rows.item_ids, -similarities))
     best: dict[int, VectorMatch] = {}
     columns = (rows.item_ids[order], similarities[order], rows.chunk_counts[order])
@@ -299,13 +309,15 @@ def rescore(rows: EmbeddingRows, query: Vector, limit: int | None = None) -> dic
     return best
 
 
-def pairwise_similarities(rows: list[tuple[int, bytes]]) -> dict[tuple[int, int], float]:
+def pairwise_similarities(
+    rows: list[tuple[int, bytes]], scale: SimilarityScale
+) -> dict[tuple[int, int], float]:
     """Return the similarity of each ordered pair of items, given as (item id, stored vector)."""
     if len(rows) < 2:
         return {}
     stored = np.frombuffer(b"".join(blob for _, blob in rows), dtype="<f2")
     vectors = to_float32(stored.reshape(len(rows), -1))
-    similarities = (vectors @ vectors.T).tolist()
+    similarities = to_scale(vectors @ vectors.T, scale).tolist()
     item_ids = [item_id for item_id, _ in rows]
     return {
         (first, second): similarities[i][j]

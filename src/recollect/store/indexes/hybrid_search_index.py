@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from recollect.clock import from_micros
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.memory import Status
+from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.lazy_dataclass import dataclass
@@ -150,6 +151,7 @@ class HybridSearchIndex(Repository):
         *,
         limit: int,
         model_id: int | None = None,
+        scale: SimilarityScale = SAME_SCALE,
         max_postings: int = POSTINGS_BUDGET,
     ) -> list[Mapping[str, float | None]]:
         owners = list(dict.fromkeys(owner for query in queries for owner in query.owners))
@@ -174,6 +176,7 @@ class HybridSearchIndex(Repository):
         if model_id is not None:
             similarities = self._vectors.similarities_to_items(
                 model_id,
+                scale,
                 [VectorNeighbours(*some) for some in zip(likes, partitions, item_ids, strict=True)],
                 limit=limit,
                 records=records,
@@ -186,10 +189,14 @@ class HybridSearchIndex(Repository):
         return results
 
     def pairwise_similarities(
-        self, model_id: int, candidates: Sequence[IndexedRecord]
+        self,
+        model_id: int,
+        candidates: Sequence[IndexedRecord],
+        *,
+        scale: SimilarityScale = SAME_SCALE,
     ) -> Mapping[tuple[str, str], float]:
         ids = {record.sequence: record.id for record in candidates}
-        pairs = self._vectors.pairwise_similarities(model_id, list(ids))
+        pairs = self._vectors.pairwise_similarities(model_id, scale, list(ids))
         return {(ids[a], ids[b]): similarity for (a, b), similarity in pairs.items()}
 
     def records(self, ids: Sequence[str], filters: Filters) -> list[IndexedRecord]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.domain.model_profile import SimilarityScale
 from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
 from recollect.store.indexes.item_records import ItemRecords
@@ -52,7 +53,7 @@ class _Scan:
         """The most similar items, best first."""
         from recollect.store.indexes.bit_code_index import rescore  # loads NumPy
 
-        return rescore(self.rows, self.query.values, self.limit)
+        return rescore(self.rows, self.query, self.limit)
 
 
 class VectorIndex(Repository):
@@ -82,6 +83,7 @@ class VectorIndex(Repository):
     def similarities_to_items(
         self,
         model_id: int,
+        scale: SimilarityScale,
         requests: "Sequence[VectorNeighbours]",
         *,
         limit: int,
@@ -101,7 +103,7 @@ class VectorIndex(Repository):
 
         liked = sorted({request.item_id for request in requests})
         vectors = {id_: decode_vector(blob) for id_, blob in self._first_chunks(model_id, liked)}
-        queries = {id_: QueryVector(model_id, values) for id_, values in vectors.items()}
+        queries = {id_: QueryVector(model_id, values, scale) for id_, values in vectors.items()}
         compared = [request for request in requests if request.item_id in queries]
         self._refresh(model_id, vectors, compared)
         scans = [
@@ -123,7 +125,7 @@ class VectorIndex(Repository):
             if rows is not None and request.item_id in queries:
                 nearest = self._check(next(remaining), records.without_vectors)
                 some = rows.of_items([*nearest, *request.also])
-                near = rescore(some, queries[request.item_id].values)
+                near = rescore(some, queries[request.item_id])
             similarities.append({id_: match.similarity for id_, match in near.items()})
         return similarities
 
@@ -193,12 +195,12 @@ class VectorIndex(Repository):
         if partition_ids and (missing := without_vectors(remaining, partition_ids)):
             index.drop_stale(self._connection, missing, partition_ids)
         for rows in index.cached_rows(partition_ids, remaining):
-            best |= rescore(rows, query.values)
+            best |= rescore(rows, query)
         remaining = [item_id for item_id in remaining if item_id not in best]
         if not remaining:
             return best
         ids = self._embedding_ids(query.model_id, remaining)
-        return best | rescore(fetch(self._connection, ids), query.values)
+        return best | rescore(fetch(self._connection, ids), query)
 
     def similarity_stats(
         self, query: QueryVector, partitions: Sequence[Partition]
@@ -210,15 +212,15 @@ class VectorIndex(Repository):
         limit = SAMPLE_SIZE // max(len(largest), 1)
         sample = self._column("oldest", model_id=query.model_id, partition_ids=largest, limit=limit)
         index = self._code_index(query.model_id)
-        return index.similarity_stats(self._connection, tuple(sample), query.values)
+        return index.similarity_stats(self._connection, tuple(sample), query)
 
     def pairwise_similarities(
-        self, model_id: int, item_ids: Sequence[int]
+        self, model_id: int, scale: SimilarityScale, item_ids: Sequence[int]
     ) -> Mapping[tuple[int, int], float]:
         """Return the similarity of each ordered pair of some items, by their first chunks."""
         from recollect.store.indexes.bit_code_index import pairwise_similarities  # loads NumPy
 
-        return pairwise_similarities(self._first_chunks(model_id, item_ids))
+        return pairwise_similarities(self._first_chunks(model_id, item_ids), scale)
 
     def _first_chunks(self, model_id: int, item_ids: Sequence[int]) -> list[tuple[int, bytes]]:
         return self._rows("first_chunks", model_id=model_id, item_ids=list(item_ids))

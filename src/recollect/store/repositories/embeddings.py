@@ -1,7 +1,9 @@
 """Embeddings: the models, the vectors of each item, and what is still to be embedded."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from recollect.domain.model_profile import ModelProfile, SimilarityScale
 from recollect.domain.scope import ItemKind
 from recollect.store.database_connection import DatabaseConnection, Row, record_shape
 from recollect.store.repositories.indexed_items import IndexedItemReader
@@ -18,7 +20,6 @@ NO_MODEL = -1  # an id that no model has
 CHUNKS_PER_STATEMENT = 500  # about a megabyte
 DROP_BATCH = 2_000  # vectors; takes a fraction of a second, and others can write between batches
 
-_MODEL = record_shape(RegisteredModel, "id name dimension")
 _CHUNK = record_shape(ChunkEmbedding, "id chunk chunk_count text_hash data")
 _PENDING_QUERIES: Mapping[PendingFilter, str] = {
     PendingFilter.ALL: "pending",
@@ -50,6 +51,18 @@ class EmbeddingRepository(Repository):
         """Register a model; return its id."""
         return int(self._value("add_model", name=name, dimension=dimension))
 
+    def set_profile(self, model_id: int, profile: ModelProfile) -> None:
+        """Store what was measured of a model, unless it is stored already."""
+        self._run("set_profile", model_id=model_id, profile=_profile_to_json(profile))
+
+    def profile(self, model_id: int) -> ModelProfile | None:
+        """Return what was measured of a model, or None if nothing was."""
+        return _profile_from_json(self._value("profile", model_id=model_id))
+
+    def has_vectors(self, model_id: int) -> bool:
+        """Return whether the store has vectors of a model."""
+        return bool(self._value("has_vectors", model_id=model_id))
+
     def models_in_use(self) -> ModelsInUse:
         """Return the model chosen for the store, and the one whose vectors answer queries."""
         [row] = self._rows("models_in_use")
@@ -58,7 +71,7 @@ class EmbeddingRepository(Repository):
     def query_state(self) -> tuple[ModelsInUse, bool]:
         """Return the models in use, and whether records wait to be embedded by the serving one."""
         [row] = self._rows("query_state")
-        return _models_in_use(row[:6]), bool(row[6])
+        return _models_in_use(row[:8]), bool(row[8])
 
     def choose_model(self, model_id: int) -> None:
         """Choose a model: programs whose settings name none embed with it from now on."""
@@ -147,7 +160,7 @@ class EmbeddingRepository(Repository):
 
     def all_models(self) -> list[RegisteredModel]:
         """Return every registered model, the oldest first."""
-        return self._all(_MODEL, "all_models")
+        return [_registered_model(row) for row in self._rows("all_models")]
 
     def all_vectors(self, model_id: int) -> Iterator[ChunkEmbedding]:
         """Yield every vector of a model, in the order in which they were made."""
@@ -167,8 +180,31 @@ class EmbeddingRepository(Repository):
 
 
 def _models_in_use(row: Row) -> ModelsInUse:
-    chosen = None if row[0] is None else RegisteredModel(*row[:3])
-    return ModelsInUse(chosen, None if row[3] is None else RegisteredModel(*row[3:]))
+    chosen = None if row[0] is None else _registered_model(row[:4])
+    return ModelsInUse(chosen, None if row[4] is None else _registered_model(row[4:]))
+
+
+def _registered_model(row: Row) -> RegisteredModel:
+    return RegisteredModel(*row[:3], profile=_profile_from_json(row[3]))
+
+
+def _profile_to_json(profile: ModelProfile) -> str:
+    scales = {
+        name: [scale.slope, scale.offset]
+        for name, scale in (("queries", profile.queries), ("texts", profile.texts))
+    }
+    return json.dumps({**scales, "needs_gloss": profile.needs_gloss})
+
+
+def _profile_from_json(text: str | None) -> ModelProfile | None:
+    if text is None:
+        return None
+    values = json.loads(text)
+    return ModelProfile(
+        SimilarityScale(*values["queries"]),
+        SimilarityScale(*values["texts"]),
+        needs_gloss=values["needs_gloss"],
+    )
 
 
 def _id_or_no_model(model_id: int | None) -> int:

@@ -8,6 +8,15 @@ SELECT id, dimension FROM models WHERE name = :name ORDER BY id DESC LIMIT 1;
 INSERT INTO models (name, dimension) VALUES (:name, :dimension)
 ON CONFLICT (name, dimension) DO UPDATE SET name = excluded.name RETURNING id;
 
+-- set_profile: of a model that has none yet
+UPDATE models SET profile = :profile WHERE id = :model_id AND profile IS NULL;
+
+-- profile: of a model
+SELECT profile FROM models WHERE id = :model_id;
+
+-- has_vectors: whether the store has vectors of a model
+SELECT EXISTS (SELECT 1 FROM embeddings WHERE model_id = :model_id);
+
 -- never_embedded: pending items, newest first (recent items are queried first)
 SELECT i.id, s.kind FROM items i CROSS JOIN shelves s ON s.id = i.shelf_id
  WHERE i.embedded_by IS NULL ORDER BY i.seq DESC LIMIT :limit;
@@ -77,11 +86,11 @@ DELETE FROM embeddings WHERE seq IN (SELECT i.seq FROM items i WHERE i.id IN (SE
 UPDATE items SET embedded_by = NULL WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- models_in_use: the chosen model, and the one whose vectors answer queries
-SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension
+SELECT e.wanted, w.name, w.dimension, w.profile, e.serving, s.name, s.dimension, s.profile
   FROM embedder e LEFT JOIN models w ON w.id = e.wanted LEFT JOIN models s ON s.id = e.serving;
 
 -- query_state: the same, and whether items wait to be embedded by the model that answers queries
-SELECT e.wanted, w.name, w.dimension, e.serving, s.name, s.dimension,
+SELECT e.wanted, w.name, w.dimension, w.profile, e.serving, s.name, s.dimension, s.profile,
        EXISTS (SELECT 1 FROM items WHERE embedded_by IS NULL)
        OR EXISTS (SELECT 1 FROM items WHERE embedded_by < e.serving)
        OR EXISTS (SELECT 1 FROM items WHERE embedded_by > e.serving)
@@ -115,7 +124,7 @@ SELECT m.name, m.dimension, count(*) FROM embeddings e JOIN models m ON m.id = e
  WHERE e.chunk = 0 GROUP BY m.id;
 
 -- all_models: every registered model, the oldest first
-SELECT id, name, dimension FROM models ORDER BY id;
+SELECT id, name, dimension, profile FROM models ORDER BY id;
 
 -- vectors_of_model: every vector of a model, in the order in which they were made
 SELECT i.id, e.chunk, e.chunks, e.hash, e.vector FROM embeddings e JOIN items i ON i.seq = e.seq
