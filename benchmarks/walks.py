@@ -36,6 +36,7 @@ TRANSACTION_CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 AGENT, PROJECT = "helper", "shop"
 BOUNDS = {
     "search": "15 in 1",
+    "search with related": "15 in 1",
     "context_for": "30 in 1",
     "learning() context": "30 in 1",
     "drain": "60",
@@ -190,6 +191,9 @@ def _walks(rec: Recollect) -> dict[str, Walk]:
 
     return {
         "search": Walk(lambda: rec.search(QUESTION, project=PROJECT, agent=AGENT)),
+        "search with related": Walk(
+            lambda: rec.search(QUESTION, project=PROJECT, agent=AGENT, related=True)
+        ),
         "context_for": Walk(lambda: rec.context_for(QUESTION, project=PROJECT, agent=AGENT)),
         "learning() context": Walk(context_as_learning_asks),
         "ingest": Walk(ingest),

@@ -74,6 +74,10 @@ export interface Hit {
   conflicts: string[];
   is_weak: boolean;
   only_unreviewed: boolean;
+  /** `related`: linked to another hit; returned only if asked for. */
+  reached: string;
+  /** The newer memory that contradicts this one, which is shown as earlier. */
+  replaced_by: { id: string; at: string } | null;
 }
 
 export interface SearchOptions {
@@ -82,6 +86,8 @@ export interface SearchOptions {
   types?: MemoryType[];
   statuses?: string[];
   tags?: string[];
+  /** Also return memories that are linked to the hits. */
+  related?: boolean;
   limit?: number;
   offset?: number;
   signal?: AbortSignal;

@@ -162,3 +162,17 @@ def test_the_endpoint_answers_with_a_slash_at_its_end(rec: LocalRecollect) -> No
                 == httpx2.post(f"{url}/mcp", json=request, headers=accept).status_code
             )
             assert response.status_code != 404
+
+
+def test_what_is_linked_to_a_hit_follows_it_if_the_model_asks(rec: LocalRecollect) -> None:
+    decision = rec.ingest("We deploy on Fly.io.", project="site")
+    reason = rec.ingest("Heroku raised its prices.", project="site")
+    rec.link(reason.id, "supports", decision.id)
+
+    plain = call_values(server_for(rec), "search", query="deploy")
+    related = call_values(server_for(rec), "search", query="deploy", related=True, limit=1)
+
+    assert [hit["id"] for hit in plain["hits"]] == [decision.id]
+    assert [hit["id"] for hit in related["hits"]] == [decision.id, reason.id]
+    assert related["hits"][1]["why"].startswith("Linked to a hit")
+    assert related["more"] is False

@@ -66,6 +66,43 @@ def test_a_search_returns_the_newer_side_of_a_conflict_first(
     assert before[0].memory.id == older.id
 
 
+def test_the_older_of_two_conflicting_hits_is_shown_as_earlier(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    older = words_only.ingest("The detective is called Ilse Brandt.", project="novel")
+    clock.advance(days=3)
+    newer = words_only.ingest("Ilse becomes Marta everywhere.", project="novel")
+    words_only.link(newer.id, "contradicts", older.id)
+    text = f"earlier; replaced by {newer.id} on {newer.observed_at:%Y-%m-%d}"
+
+    first, second = words_only.search("detective Ilse", project="novel")
+    past = words_only.search("what was the detective called before?", project="novel")
+
+    assert (first.memory.id, first.replaced_by) == (newer.id, None)
+    assert "earlier" not in first.explanation
+    assert second.replaced_by is not None
+    assert (second.replaced_by.id, second.replaced_by.at) == (newer.id, newer.observed_at)
+    assert second.explanation.endswith(f"; {text}.")
+    assert [hit.replaced_by for hit in past] == [None] * len(past)
+
+
+def test_the_line_of_the_older_fact_in_a_bundle_names_the_line_of_the_newer_one(
+    words_only: LocalRecollect, clock: FakeClock
+) -> None:
+    older = words_only.ingest("The detective is called Ilse Brandt.", project="novel")
+    clock.advance(days=3)
+    newer = words_only.ingest("The detective Ilse becomes Marta.", project="novel")
+    words_only.link(newer.id, "contradicts", older.id)
+
+    bundle = words_only.context_for("what is the detective Ilse called?", project="novel")
+
+    [first, second] = [line for line in bundle.text.splitlines() if line.startswith("- [m")]
+    assert newer.content in first
+    assert "earlier" not in first
+    assert older.content in second
+    assert f"earlier; replaced by m1 on {newer.observed_at:%Y-%m-%d}" in second
+
+
 @pytest.mark.parametrize(
     ("older", "newer", "question"),
     [

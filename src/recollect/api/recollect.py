@@ -146,15 +146,18 @@ class Recollect(Noun):
         offset: int = 0,
         everywhere: bool = False,
         below_threshold: bool = False,
+        related: bool = False,
     ) -> list[Hit]:
         """
         Return the memories that answer *query*, best first, each with its score and explanation.
 
         If no memory passes the relevance threshold, the list holds only weak matches (`is_weak`),
         or is empty; `why_nothing` shows the closest match and what it lacked. With
-        *below_threshold* the best *limit* are returned however good they are. *asked_at* is the
-        time that relative dates in the query refer to (default: now). *everywhere* searches all
-        projects and agents. If nobody reviewed any of the results, each says `only_unreviewed`.
+        *below_threshold* the best *limit* are returned however good they are. With *related*,
+        up to ten visible memories that are linked to these follow them (`reached` is `related`).
+        *asked_at* is the time that relative dates in the query refer to (default: now).
+        *everywhere* searches all projects and agents. If nobody reviewed any of the results, each
+        says `only_unreviewed`.
         """
         return self._send(requests.SearchRequest, locals())
 

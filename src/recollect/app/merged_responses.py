@@ -13,7 +13,7 @@ from recollect.app.audited_transport import AuditedTransport
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory
-from recollect.domain.retrieval import Hit, mark_unreviewed
+from recollect.domain.retrieval import RELATED, Hit, mark_unreviewed
 from recollect.domain.team import Membership
 from recollect.lazy_dataclass import dataclass
 from recollect.service import briefing, task_context
@@ -44,7 +44,10 @@ def _search(own: OpenSpace, request: SearchRequest, parts: Parts) -> list[Hit]:
     hits = own.transport.send(request.model_copy(update=first))
     for space, part in parts:
         hits = [*hits, *space.transport.send(part.model_copy(update=first))]
-    return mark_unreviewed(sorted(hits, key=lambda hit: -hit.score)[request.offset : end])
+    direct = [hit for hit in hits if hit.reached != RELATED]
+    page = sorted(direct, key=lambda hit: -hit.score)[request.offset : end]
+    related = [hit for hit in hits if hit.reached == RELATED]
+    return mark_unreviewed([*page, *related])
 
 
 def _list_memories(own: OpenSpace, request: ListMemoriesRequest, parts: Parts) -> list[Memory]:

@@ -24,7 +24,7 @@ from recollect.wire.requests.recollect import SearchRequest
 _query_option = click.option("--query", required=True, help="What to search for.")
 
 
-_PAGING = ("below_threshold", "offset")  # of a search, and not of its explanation
+_PAGING = ("below_threshold", "related", "offset")  # of a search, and not of its explanation
 
 
 @click.group(cls=DefaultGroup, default="memories")

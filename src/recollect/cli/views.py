@@ -38,7 +38,7 @@ def list_(rec: LocalRecollect) -> Output:
 @views.command()
 @_name_argument
 @click.argument("query")
-@request_options(SearchRequest, without=("below_threshold", "offset"))
+@request_options(SearchRequest, without=("below_threshold", "related", "offset"))
 @with_store
 def save(rec: LocalRecollect, *, name: str, query: str, **filters: Any) -> Output:
     """Save a search as NAME."""

@@ -1330,6 +1330,7 @@ class AsyncRecollect:
         offset: int = 0,
         everywhere: bool = False,
         below_threshold: bool = False,
+        related: bool = False,
     ) -> builtins.list[Hit]:
         """Return the memories that answer *query*, best first, each with its score and explanation."""
 

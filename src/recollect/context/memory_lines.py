@@ -14,7 +14,7 @@ from recollect.context.speaker_label import PERHAPS_PASTED
 from recollect.context.token_budget import TokenCounter
 from recollect.domain.context_bundle import Citation, DroppedItem, SectionName
 from recollect.domain.memory import Memory, MemoryType, Status
-from recollect.domain.retrieval import Hit
+from recollect.domain.retrieval import RELATED, Hit
 from recollect.domain.source import SourceKind
 from recollect.domain.transcript import Voice
 from recollect.lazy_dataclass import dataclass
@@ -132,11 +132,13 @@ def render_memories(
     """Return the numbered lines of each section, and the citation of each number."""
     lines: dict[SectionName, list[str]] = {}
     citations: list[Citation] = []
+    hits = [hit for name in SectionName for hit in selected.by_section.get(name, ())]
+    marks = {hit.memory.id: f"m{number}" for number, hit in enumerate(hits, start=1)}
     for name in SectionName:
         for hit in selected.by_section.get(name, ()):
-            mark = f"m{len(citations) + 1}"
+            mark = marks[hit.memory.id]
             repeated_on = selected.repeated_on.get(hit.memory.id, ())
-            line = _render_memory(hit, mark, repeated_on, selected.conflict_notes)
+            line = _render_memory(hit, mark, repeated_on, selected.conflict_notes, marks)
             lines.setdefault(name, []).append(line)
             quote = hit.evidence[0].quote if hit.evidence else ""
             citations.append(Citation(mark, hit.memory.id, quote, hit.memory.source_ref or ""))
@@ -179,8 +181,13 @@ def _conflict_notes(hits: Sequence[Hit]) -> Mapping[str, str]:
 
 
 def _render_memory(
-    hit: Hit, mark: str, repeated_on: Sequence[date], conflict_notes: Mapping[str, str]
+    hit: Hit,
+    mark: str,
+    repeated_on: Sequence[date],
+    conflict_notes: Mapping[str, str],
+    marks: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
+    """Return the line of a memory; *marks* are those of all memories in the bundle, by id."""
     memory = hit.memory
     text = memory.content if len(memory.content) <= MAX_LINE_CHARS else memory.summary
     if not text:
@@ -198,9 +205,11 @@ def _render_memory(
     notes = [when if memory.is_reviewed else f"said on {when}, not reviewed", *dates]
     if note := memory.provenance.author_note:
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
-    if hit.reached != "visible":
+    if hit.reached not in ("visible", RELATED):
         notes.append("from another project")
-    if note := conflict_notes.get(memory.id, ""):
+    if newer := hit.replaced_by:
+        notes.append(newer.text_for(marks.get(newer.id, newer.id)))
+    elif note := conflict_notes.get(memory.id, ""):
         notes.append(note)
     return f"- [{mark}] {one_line(text, len(text) + 20)} ({'; '.join(notes)})"
 

@@ -24,6 +24,15 @@ class LinkEnd(StrEnum):
     PROJECT = "project"
 
 
+@dataclass(frozen=True)
+class LinkedMemory:
+    """A memory that is linked to another one, seen from that one."""
+
+    id: str
+    relation: Relation
+    is_target: bool  # the link points to it
+
+
 @dataclass(frozen=True, kw_only=True)
 class Link:
     """*from_id* (a memory) *relation* *to_id* (a memory, or a project)."""

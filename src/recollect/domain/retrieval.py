@@ -22,6 +22,7 @@ from recollect.lazy_dataclass import dataclass
 # A contradicted fact stays visible, marked as such.
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
 MESSAGE_VOICES = frozenset({Voice.USER, Voice.PASTED})  # of a message in the user's name
+RELATED = "related"  # a value of `Hit.reached`: linked to another hit
 SESSION_RECORD_RULE = "episode"  # of the record that the engine makes of a session
 
 
@@ -120,6 +121,7 @@ class ResolvedQuery:
     scopes: frozenset[Scope] = frozenset(Scope)
     cross_project: bool = True
     below_threshold: bool = False  # also return what is not relevant enough
+    related: bool = False  # also return what is linked to the hits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +144,31 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """The memory that is newer than an earlier one and contradicts it, and when it was observed."""
+
+    id: str
+    at: datetime
+
+    @property
+    def text(self) -> str:
+        """What is said of the earlier one."""
+        return self.text_for(self.id)
+
+    def text_for(self, name: str) -> str:
+        """Return the text that names the newer one by *name*."""
+        return f"earlier; replaced by {name} on {self.at:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hit:
     """
-    One result. `reached` says how: `visible`, `linked` or `relevant` (from another project).
+    One result. `reached` says how: `visible`, `linked` or `relevant` (from another project), or
+    `related` (linked to another hit).
 
-    A weak match (`is_weak`) is the best there is, and may not answer the query. `only_unreviewed`:
-    nobody reviewed any hit of this search; each is only what was said.
+    A weak match (`is_weak`) is the best there is, and may not answer the query. One with
+    `replaced_by` is shown as earlier. `only_unreviewed`: nobody reviewed any hit of this search;
+    each is only what was said.
     """
 
     memory: Memory
@@ -159,6 +180,7 @@ class Hit:
     conflicts: tuple[str, ...] = ()
     is_weak: bool = False
     only_unreviewed: bool = False
+    replaced_by: Replacement | None = None
     retrieval_id: str | None = None
 
     @property

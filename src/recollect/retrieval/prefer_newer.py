@@ -7,7 +7,8 @@ that share words with the query and say different things about the same names, o
 words in common and the newer one has another value of the same kind ("swimming is on Mondays") or
 announces a change ("Polars for features is gone"). Without a link, the newer one must have what the
 older one has of the query: the names, or for a value or a change every word. Conflicting memories
-keep the places they have, and the scores of these places, but are sorted newest first within them.
+keep the places they have, and the scores of these places, but are sorted newest first within them;
+all but the newest are marked as earlier.
 
 What a link says is newer than one of the best is shown with it, although its own words match less:
 "it's called Bora now" shares nothing with "what is the working title?". A query about the past is
@@ -19,6 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from recollect.domain.retrieval import Replacement
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.store.protocol import Tables
@@ -110,9 +112,18 @@ def prefer_newer(
         group = _conflict_group(index, conflicts, grouped)
         grouped.update(group)
         newest_first = sorted((ranked[member] for member in group), key=_recency_key, reverse=True)
+        newer = None
         for position, memory in zip(group, newest_first, strict=True):
-            reordered[position] = replace(memory, score=ranked[position].score)
+            score = ranked[position].score
+            reordered[position] = replace(memory, score=score, replaced_by=newer)
+            newer = newer or _as_replacement(memory)
     return reordered
+
+
+def _as_replacement(newest: RankedCandidate) -> Replacement:
+    at = newest.candidate.record.at
+    assert at is not None  # as every memory has
+    return Replacement(id=newest.id, at=at)
 
 
 def _conflict_group(index: int, conflicts: IndexPairs, grouped: set[int]) -> list[int]:

@@ -83,6 +83,8 @@ OTHER_MAX_MATCHES = 50
 # Enough: what covers the query has its rarest words, and their postings are read first.
 OTHER_MAX_POSTINGS = 3_000
 
+MAX_RELATED = 10  # memories linked to the hits, returned after them if the caller asks
+
 # A time in the query: chosen on generated questions about times (benchmarks/results/by_time.md).
 TIME_BOOST = 0.15  # added to a score if the query also names a topic
 SESSION_BOOST = 0.05  # less, because "our previous chat" is often just an earlier one

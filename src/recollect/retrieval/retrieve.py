@@ -10,6 +10,7 @@ hits in the same order.
 
 from collections.abc import Mapping, Sequence
 
+from recollect.domain.link import LinkedMemory
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit, Parts, ResolvedQuery
 from recollect.domain.scope import ItemKind
@@ -18,6 +19,7 @@ from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.cross_project import linked_candidates, other_owners, relevant_candidates
 from recollect.retrieval.pipeline import RankedCandidate, as_sentence, fuse, rank
 from recollect.retrieval.prefer_newer import asks_for_earlier, prefer_newer, with_newer_sides
+from recollect.retrieval.related import RelatedMemories
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
 from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
@@ -34,6 +36,17 @@ class MemorySearchResult:
     hits: tuple[Hit, ...]
     above_threshold: int
     closest: ClosestMatch | None = None
+    related: RelatedMemories | None = None  # if the query asks for them
+
+
+@dataclass(frozen=True)
+class BestMemories:
+    """The best candidates, newer facts first, with what was read for them."""
+
+    candidates: list[RankedCandidate]
+    memories: Mapping[str, Memory]  # by id, also those linked to the best if the query asks
+    conflicts: Mapping[str, tuple[str, ...]]  # by id
+    links: Mapping[str, tuple[LinkedMemory, ...]]  # by id, if the query asks
 
 
 @dataclass(frozen=True)
@@ -57,11 +70,12 @@ def retrieve(
 ) -> MemorySearchResult:
     """Return the hits for *query*; without *vector*, by words alone."""
     ranked = rank_memories(tables, query, vector)
-    best, memories, conflicts = load_best(tables, query, vector, ranked)
+    loaded = load_best(tables, query, vector, ranked)
+    best, memories = loaded.candidates, loaded.memories
     if query.filters.only_said:
         best = _without_repeated_texts(best, memories)
     best = best[: query.limit]
-    visible = _visible_conflicts(tables, query, conflicts, [memory.id for memory in best])
+    visible = _visible_conflicts(tables, query, loaded.conflicts, [memory.id for memory in best])
     hits = tuple(
         _hit(
             memory,
@@ -71,7 +85,10 @@ def retrieve(
         )
         for memory in best
     )
-    return MemorySearchResult(hits, len(ranked.memories), ranked.closest)
+    related = None
+    if query.related:
+        related = RelatedMemories(query=query, links=loaded.links, memories=memories)
+    return MemorySearchResult(hits, len(ranked.memories), ranked.closest, related)
 
 
 def load_best(
@@ -79,20 +96,23 @@ def load_best(
     query: ResolvedQuery,
     vector: QueryVector | None,
     ranked: RankedMemories,
-) -> tuple[list[RankedCandidate], Mapping[str, Memory], Mapping[str, tuple[str, ...]]]:
-    """Return the best of *ranked*, newer facts first, with their memories and conflicts by id."""
+) -> BestMemories:
+    """Return the best of *ranked*, newer facts first, with their memories and conflicts."""
     best = list(ranked.memories[: max(query.limit, constants.CONFLICT_TOP)])
     if not best:
-        return [], {}, {}
+        return BestMemories([], {}, {}, {})
     conflicts = tables.links.conflicts([memory.id for memory in best])
     if conflicts and not asks_for_earlier(query.text):
         usual = ranked.threshold.similarity_stats.mean
         best = with_newer_sides(best, conflicts, ranked.candidates, usual_similarity=usual)
     ids = [memory.id for memory in best]
-    memories = {memory.id: memory for memory in tables.memories.get_many(ids)}
+    links = tables.links.linked_memories(ids) if query.related else {}
+    linked_ids = {linked.id for some in links.values() for linked in some}
+    every_id = [*ids, *sorted(linked_ids.difference(ids))]
+    memories = {memory.id: memory for memory in tables.memories.get_many(every_id)}
     contents = {memory.id: memory.content for memory in memories.values()}
     best = prefer_newer(tables, best, query.text, vector, contents=contents, links=conflicts)
-    return best, memories, conflicts
+    return BestMemories(best, memories, conflicts, links)
 
 
 def _without_repeated_texts(
@@ -209,6 +229,8 @@ def _hit(
     ranked: RankedCandidate, memory: Memory, conflicts: tuple[str, ...], *, is_weak: bool
 ) -> Hit:
     explanation = _explain(ranked, conflicts=len(conflicts))
+    if ranked.replaced_by is not None:
+        explanation = f"{explanation[:-1]}; {ranked.replaced_by.text}."
     return Hit(
         memory=memory,
         score=ranked.score,
@@ -218,6 +240,7 @@ def _hit(
         reached=ranked.candidate.reached,
         conflicts=conflicts,
         is_weak=is_weak,
+        replaced_by=ranked.replaced_by,
     )
 
 

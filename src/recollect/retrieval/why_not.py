@@ -32,7 +32,7 @@ def why_not(
     if excluded is not None:
         return verdict(*excluded)
     ranked = rank_memories(tables, query, vector)
-    best, _, _ = load_best(tables, query, vector, ranked)
+    best = load_best(tables, query, vector, ranked).candidates
     for position, hit in enumerate([*best, *ranked.memories[len(best) :]], start=1):
         if hit.id == memory.id:
             if position <= query.limit:
@@ -102,7 +102,7 @@ def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None
     ranked = rank_memories(tables, query, vector)
     if not ranked.memories:
         return describe_closest(tables, query, ranked.closest)
-    first = load_best(tables, query, vector, ranked)[0][0].id
+    first = load_best(tables, query, vector, ranked).candidates[0].id
     text = f"{len(ranked.memories)} memories pass the relevance threshold."
     return WhyNot(memory_id=first, query=query.text, rule="returned", text=text, detail={})
 

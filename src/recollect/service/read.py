@@ -68,6 +68,7 @@ class MemoryQuery:
     unreviewed: bool = False  # also what the user said and nobody reviewed
     session_records: bool = True  # also the records of whole sessions
     below_threshold: bool = False  # also what is not relevant enough
+    related: bool = False  # also what is linked to the hits
 
     @property
     def effective_filters(self) -> Filters:
@@ -170,6 +171,7 @@ def _requested_query(request: requests.SearchRequest) -> MemoryQuery:
         search_query_of(request, request.query),
         limit=request.offset + request.limit,
         below_threshold=request.below_threshold,
+        related=request.related,
     )
 
 
@@ -200,7 +202,9 @@ def search_memories(
             from recollect.retrieval.why_not import describe_closest  # as above
 
             if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
-        return resolved, hits[offset:], _log_notes(snapshot, result)
+        page = hits[offset:]
+        related = result.related.of(page) if result.related is not None else ()
+        return resolved, (*page, *related), _log_notes(snapshot, result)
 
     resolved, hits, notes = read_for_query(services, query.query, find)
     agent_id = resolved.viewer.agent_id
@@ -384,6 +388,7 @@ def resolve_query(
         scopes=frozenset(Scope) if query.scopes is None else query.scopes,
         cross_project=services.cross_project,
         below_threshold=query.below_threshold,
+        related=query.related,
     )
 
 

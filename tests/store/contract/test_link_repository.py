@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recollect import InvalidInput, Relation, Status
-from recollect.domain.link import Link, LinkEnd
+from recollect.domain.link import Link, LinkedMemory, LinkEnd
 from recollect.domain.scope import Scope
 from recollect.store.protocol import Store, Tables
 from store_records import Keep, project
@@ -116,3 +116,36 @@ def test_current_memories_that_contradict_each_other_are_listed_and_counted(
         assert tables.links.count_conflicts() == 1
         assert tables.links.contradictions(9) == [links[1], links[0]]
         assert tables.links.contradictions(1) == [links[1]]
+
+
+def test_linked_memories_are_read_from_both_ends_without_projects(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    first, second, third = keep("one"), keep("two"), keep("three")
+    site = project(store, clock, "site")
+
+    def link(from_id: str, relation: Relation, to_id: str, kind: LinkEnd = LinkEnd.MEMORY) -> None:
+        new = Link(
+            id=clock.new_id(),
+            from_id=from_id,
+            relation=relation,
+            to_kind=kind,
+            to_id=to_id,
+            created_at=START,
+        )
+        store.write(lambda tables: tables.links.add(new))
+
+    link(first.id, Relation.SUPPORTS, second.id)
+    link(third.id, Relation.CONTRADICTS, first.id)
+    link(first.id, Relation.APPLIES_TO, site.id, LinkEnd.PROJECT)
+
+    with store.read() as tables:
+        linked = tables.links.linked_memories([first.id, second.id])
+        assert linked == {
+            first.id: (
+                LinkedMemory(second.id, Relation.SUPPORTS, is_target=True),
+                LinkedMemory(third.id, Relation.CONTRADICTS, is_target=False),
+            ),
+            second.id: (LinkedMemory(first.id, Relation.SUPPORTS, is_target=False),),
+        }
+        assert tables.links.linked_memories([]) == {}

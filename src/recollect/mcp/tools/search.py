@@ -8,7 +8,7 @@ from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import unknown_name_hint
 from recollect.domain.provenance import StatementFlag
-from recollect.domain.retrieval import Hit
+from recollect.domain.retrieval import RELATED, Hit
 from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, is_memory_visible
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
@@ -33,12 +33,17 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
     start = cursor_position(arguments.get("cursor", ""), *request)
     stop = start + arguments.get("limit", DEFAULT_LIMIT)
     hits: Sequence[Hit | MessageHit]
+    related: Sequence[Hit] = ()
     if kind == "messages":
         hits, note = _find_messages(rec, caller, query)
     else:
-        hits, note = _find_memories(rec, caller, query, types, min(stop + 1, MAX_SEARCH_RESULTS))
-    rows = take_fitting([_row(hit) for hit in hits[start:stop]], rec.models.count_tokens)
-    end = start + len(rows)
+        limit, with_related = min(stop + 1, MAX_SEARCH_RESULTS), arguments.get("related", False)
+        found, note = _find_memories(rec, caller, query, types, limit, related=with_related)
+        hits = [hit for hit in found if hit.reached != RELATED]
+        related = [] if start else [hit for hit in found if hit.reached == RELATED]
+    page = hits[start:stop]
+    rows = take_fitting([_row(hit) for hit in (*page, *related)], rec.models.count_tokens)
+    end = start + min(len(rows), len(page))
     more = end < len(hits)
     values: dict[str, Any] = {"hits": rows, "more": more}
     if more:
@@ -53,10 +58,16 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
 
 
 def _find_memories(
-    rec: LocalRecollect, caller: Caller, query: str, types: list[str] | None, limit: int
+    rec: LocalRecollect,
+    caller: Caller,
+    query: str,
+    types: list[str] | None,
+    limit: int,
+    *,
+    related: bool,
 ) -> tuple[list[Hit], str]:
     """Return the hits, or else a note about the closest memory and why it is not a hit."""
-    hits = rec.search(query, **caller.read_scope, types=types, limit=limit)
+    hits = rec.search(query, **caller.read_scope, types=types, limit=limit, related=related)
     hits = _with_own_candidates(rec, caller, hits, query, types, limit)
     if hits:
         return hits, "" if any(hit.memory.is_reviewed for hit in hits) else ONLY_UNREVIEWED
@@ -169,6 +180,7 @@ SEARCH = Tool(
         ),
         "types": list_of(enum_of(*MemoryType)),
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
+        "related": describe(BOOLEAN, "Also memories linked to the hits"),
         "cursor": describe(TEXT, "From the previous page"),
     },
     required=("query",),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from recollect.domain.link import Link
+from recollect.domain.link import Link, LinkedMemory, Relation
 from recollect.store.database_connection import record_shape
 from recollect.store.repositories.repository import Repository, field_values
 
@@ -33,6 +33,16 @@ class LinkRepository(Repository):
         for memory_id, other_id in self._rows("conflicts", ids=list(memory_ids)):
             conflicts[memory_id] = (*conflicts.get(memory_id, ()), other_id)
         return conflicts
+
+    def linked_memories(self, memory_ids: Sequence[str]) -> Mapping[str, tuple[LinkedMemory, ...]]:
+        """Return the memories that each of some memories is linked to, the oldest link first."""
+        linked: dict[str, tuple[LinkedMemory, ...]] = {}
+        for memory_id, other_id, relation, is_target in self._rows(
+            "linked_memories", ids=list(memory_ids)
+        ):
+            other = LinkedMemory(other_id, Relation(relation), bool(is_target))
+            linked[memory_id] = (*linked.get(memory_id, ()), other)
+        return linked
 
     def contradictions(self, limit: int) -> list[Link]:
         """Return the links between current memories that contradict each other, newest first."""

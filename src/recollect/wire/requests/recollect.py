@@ -67,6 +67,7 @@ class SearchRequest(SearchFields, VerbRequest[list[Hit]], route="POST /search"):
     below_threshold: fields.Flag = option(
         False, "Return the best matches even if they are below the threshold."
     )
+    related: fields.Flag = option(False, "Also return memories that are linked to the results.")
     offset: fields.SearchOffset = option(0, "How many to skip.")
 
 

@@ -24,6 +24,15 @@ SELECT l.to_id, l.from_id FROM json_each(:ids) j
  CROSS JOIN memories m ON m.id = l.from_id AND m.status IN ('active', 'contradicted', 'inbox')
 ORDER BY 1, 2;
 
+-- linked_memories: those linked to these, given as a JSON list of ids, in both directions, the oldest link first
+SELECT a, b, relation, is_target FROM (
+    SELECT l.from_id AS a, l.to_id AS b, l.relation, 1 AS is_target, l.id FROM json_each(:ids) j
+     CROSS JOIN memory_links l ON l.from_id = j.value AND l.to_kind = 'memory'
+    UNION ALL
+    SELECT l.to_id, l.from_id, l.relation, 0, l.id FROM json_each(:ids) j
+     CROSS JOIN memory_links l ON l.to_id = j.value AND l.to_kind = 'memory')
+ ORDER BY id, a;
+
 -- contradictions: between current memories, newest first
 SELECT l.id, l.from_id, l.relation, l.to_kind, l.to_id, l.note, l.created_at FROM memory_links l
   CROSS JOIN memories a ON a.id = l.from_id AND a.status IN ('active', 'contradicted', 'inbox')
