@@ -258,3 +258,36 @@ def test_a_misspelled_word_finds_nothing_of_another_project(words_only: LocalRec
     words_only.ingest("The cluster runs Kubernetes.", project="there")
 
     assert words_only.search("kubernets", project="here") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["Jorje", "jorje", "When does Jorje play?", "jorje chess", "Jorg plays"]
+)
+def test_a_misspelled_name_of_four_letters_or_more_finds_the_person(
+    words_only: LocalRecollect, query: str
+) -> None:
+    meant = words_only.ingest("Jorge plays chess on Mondays.", project="club")
+    words_only.ingest("We met Maria at the station.", project="club")
+    words_only.ingest("The jointed table is in the hall.", project="club")
+
+    assert words_only.search(query, project="club")[0].memory.id == meant.id
+
+
+def test_the_first_three_letters_find_a_name_if_nothing_else_matches(
+    words_only: LocalRecollect,
+) -> None:
+    siobhan = words_only.ingest("Siobhan has a key.", project="club")
+    words_only.ingest("Bread needs flour.", project="club")
+
+    assert [hit.memory.id for hit in words_only.search("Sio", project="club")] == [siobhan.id]
+    [hit] = words_only.search("Sio flour", project="club")
+    assert hit.memory.id != siobhan.id
+
+
+@pytest.mark.parametrize("query", ["Marta", "Mara", "Where is Marta?", "Sta", "stat"])
+def test_a_name_finds_neither_another_name_nor_a_plain_word(
+    words_only: LocalRecollect, query: str
+) -> None:
+    words_only.ingest("We met Maria at the station.", project="club")
+
+    assert words_only.search(query, project="club") == []

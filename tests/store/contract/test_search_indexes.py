@@ -85,6 +85,20 @@ def test_a_word_that_occurs_nowhere_is_looked_for_by_its_spelling_in_the_same_pa
     assert matching(GLOBAL) == []
 
 
+def test_a_short_name_is_looked_for_by_its_sound_among_words_with_a_capital_letter(
+    store: Store, keep: Keep, clock: FakeClock
+) -> None:
+    a, b = project(store, clock, "a"), project(store, clock, "b")
+    jorge = keep("tea for Jorge", scope=Scope.PROJECT, project_id=a.id)
+    keep("jorges are things here", scope=Scope.PROJECT, project_id=b.id)
+
+    def matching(owner: Owner) -> list[str]:
+        return matching_ids(store, "Jorje", [owner], correct_spelling=True)
+
+    assert matching(Owner(Scope.PROJECT, a.id)) == [jorge.id]
+    assert matching(Owner(Scope.PROJECT, b.id)) == []
+
+
 def save_vectors(store: Store, model_id: int, vectors: dict[str, list[float]]) -> None:
     rows = [
         ChunkEmbedding(

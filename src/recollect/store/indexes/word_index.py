@@ -30,7 +30,14 @@ from recollect.store.repositories.repository import Repository
 from recollect.store.row_conversion import to_json
 from recollect.store.search_index import WordMatch
 from recollect.store.values import Partition
-from recollect.text.near_spellings import KEY_CHARS, can_be_misspelled, near_spellings
+from recollect.text.near_spellings import (
+    KEY_CHARS,
+    MIN_NAME_CHARS,
+    MIN_NAME_PREFIX_CHARS,
+    can_be_misspelled,
+    near_names,
+    near_spellings,
+)
 from recollect.text.search_words import query_without_stop_words
 from recollect.text.transcript_sides import split_sides
 
@@ -43,6 +50,9 @@ ASSISTANT_WEIGHT = 0.3  # of such a word, relative to the same word of a user
 NEAR_WEIGHT = 0.7  # of a word that is spelled almost like one of the query that occurs nowhere
 MAX_NEAR_WORDS = 4  # of a query that are compared with others
 MAX_NEAR_TERMS = 2_000  # that they are compared with
+MAX_NEAR_NAMES = 20  # that may be names; a text of each is read
+# A search for so few words may name somebody without a capital letter.
+MAX_KEYWORDS = 2
 
 MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
@@ -208,18 +218,28 @@ class WordIndex(Repository):
         near: TermRows = {}
         if correct_spelling:
             unknown = [term for term in every_term if not _occurs(term, counts, aliases)]
-            near = self._find_near_terms(unknown, list(partitions))
+            words = {
+                term: spellings[text].get(term, term) for text in terms for term in terms[text]
+            }
+            near = self._find_near_terms(unknown, _possible_names(unknown, words), list(partitions))
         return [
             _words_of_group(terms[text], spellings[text], counts, group, aliases, near)
             for text, group in queries
         ]
 
-    def _find_near_terms(self, unknown: Sequence[str], partition_ids: Sequence[int]) -> TermRows:
-        """Return, by unknown term, the rows of those it may be misspelled or the beginning of."""
+    def _find_near_terms(
+        self, unknown: Sequence[str], names: Sequence[str], partition_ids: Sequence[int]
+    ) -> TermRows:
+        """
+        Return, by unknown term, the rows of those it may be misspelled or the beginning of.
+
+        *names* are shorter terms that may be names; they are compared with names only.
+        """
         compared = [term for term in unknown if can_be_misspelled(term)][:MAX_NEAR_WORDS]
-        if not compared:
+        names = names[:MAX_NEAR_WORDS]
+        if not compared and not names:
             return {}
-        prefixes = sorted({term[:KEY_CHARS] for term in compared})
+        prefixes = sorted({term[:KEY_CHARS] for term in (*compared, *names)})
         rows = self._rows(
             "terms_with_prefix",
             prefixes=prefixes,
@@ -229,6 +249,11 @@ class WordIndex(Repository):
         near = {
             term: frozenset(near_spellings(term, {row[0] for row in rows})) for term in compared
         }
+        similar = {term: near_names(term, dict.fromkeys(row[0] for row in rows)) for term in names}
+        stored_names = self._stored_names(
+            [row[1] for row in rows if any(row[0] in others for others in similar.values())]
+        )
+        near |= {term: stored_names.intersection(others) for term, others in similar.items()}
         return {
             term: [
                 (term_id, partition_id, items)
@@ -238,6 +263,17 @@ class WordIndex(Repository):
             for term, others in near.items()
             if others
         }
+
+    def _stored_names(self, term_ids: Sequence[int]) -> frozenset[str]:
+        """Return the terms that a text in which they occur writes with a capital letter."""
+        if not term_ids:
+            return frozenset()
+        rows = self._rows("texts_of_terms", term_ids=term_ids[:MAX_NEAR_NAMES])
+        return frozenset(
+            term
+            for _, term, text in rows
+            if text and self._tokenizer.spellings(text).get(term, term)[:1].isupper()
+        )
 
     def _query_terms(self, query: str) -> list[str]:
         shorter = query_without_stop_words(query[:MAX_QUERY_CHARS])
@@ -482,6 +518,24 @@ def _occurs(term: str, term_rows: TermRows, aliases: Mapping[str, Sequence[str]]
     """Return whether a term, said by anybody, or another spelling of it has a row."""
     forms = (term, ASSISTANT_PREFIX + term, *aliases.get(term, ()))
     return any(term_rows.get(form) for form in forms)
+
+
+def _possible_names(unknown: Sequence[str], words: Mapping[str, str]) -> list[str]:
+    """
+    Return the unknown terms that are too short to be compared with all words but may be names.
+
+    *words* are all terms of the query, as it spells them. Three letters are too few to be a name
+    beside others that occur.
+    """
+    names = []
+    for term in unknown:
+        word = words[term]
+        is_alone = len(unknown) == len(words)
+        least = MIN_NAME_PREFIX_CHARS if is_alone else MIN_NAME_CHARS
+        may_be_name = word[:1].isupper() or len(words) <= MAX_KEYWORDS
+        if word.isalpha() and len(word) >= least and may_be_name and not can_be_misspelled(term):
+            names.append(term)
+    return names
 
 
 def _read_in_full(words: Sequence[QueryWord], budget: int) -> int:

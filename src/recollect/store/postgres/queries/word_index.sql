@@ -71,6 +71,13 @@ SELECT t.term, t.id, t.items, t.shelf_id
  WHERE t.shelf_id IN (SELECT value FROM int_list(:partition_ids))
  ORDER BY t.term, t.shelf_id LIMIT :most;
 
+-- texts_of_terms: the newest text of a memory or a message in which each word occurs, by ids given as a JSON list
+SELECT t.id, t.term,
+       (SELECT coalesce((SELECT m.title || ' ' || m.content FROM memories m WHERE m.id = i.id),
+                        (SELECT g.content FROM messages g WHERE g.id = i.id))
+          FROM postings p JOIN items i ON i.seq = p.seq WHERE p.term_id = t.id ORDER BY p.seq DESC LIMIT 1)
+  FROM int_list(:term_ids) j JOIN terms t ON t.id = j.value;
+
 -- postings: the items in which a word occurs, newest first, up to a limit
 SELECT term_id, seq, times, words FROM postings WHERE term_id = :term_id ORDER BY seq DESC LIMIT :most;
 
