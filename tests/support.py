@@ -8,6 +8,7 @@ from typing import Any
 from recollect import LocalRecollect, Memory, MemoryType, Scope, Status
 from recollect.clock import SystemClock, uuid7_text
 from recollect.config import Settings
+from recollect.models.embedder import Embedder
 from recollect.models.scripted_models import ScriptedEmbedder
 from recollect.store.sqlite.store import SqliteStore
 
@@ -47,7 +48,7 @@ def open_memory(
     path: Path,
     *,
     clock: FakeClock | None = None,
-    embedder: ScriptedEmbedder | None = None,
+    embedder: Embedder | None = None,
     synonyms: Mapping[str, str] | None = None,
     words_only: bool = False,
     cross_project: bool = True,

@@ -70,7 +70,8 @@ class CompressedEmbedder:
         self.count += len(texts)
         vectors = self._embedder.embed(texts)
         same = np.full((len(texts), 64), 1 / 8, dtype=np.float32)
-        return (np.hstack([vectors, same]) * np.sqrt(0.5)).astype(np.float32)
+        compressed: Vectors = (np.hstack([vectors, same]) * np.sqrt(0.5)).astype(np.float32)
+        return compressed
 
     def embed_query(self, text: str) -> Vectors:
         first: Vectors = self.embed([text])[0]
@@ -78,7 +79,7 @@ class CompressedEmbedder:
 
 
 @contextmanager
-def filled(path: Path | str, embedder: Embedder | None) -> Iterator[LocalRecollect]:
+def filled(path: Path, embedder: Embedder) -> Iterator[LocalRecollect]:
     with open_memory(path, embedder=embedder) as memory:
         for fact in FACTS:
             memory.ingest(fact)
@@ -113,7 +114,10 @@ def test_a_model_whose_similarities_are_higher_and_closer_gives_the_same_hits(
 
 
 def test_a_model_whose_similarities_are_higher_and_closer_proposes_the_same(tmp_path: Path) -> None:
-    embedders = (LocalEmbedder(default_manifest()), CompressedEmbedder())
+    embedders: tuple[Embedder, ...] = (
+        LocalEmbedder(default_manifest()),
+        CompressedEmbedder(),
+    )
     results = []
     for number, embedder in enumerate(embedders):
         with filled(tmp_path / f"{number}.db", embedder) as memory:
@@ -123,6 +127,22 @@ def test_a_model_whose_similarities_are_higher_and_closer_proposes_the_same(tmp_
 
     assert results[0] == results[1]
     assert any(conflicts for _, conflicts in results[0])
+
+
+def test_a_skill_that_shares_no_word_needs_the_same_similarity_with_every_model(
+    tmp_path: Path,
+) -> None:
+    results = []
+    embedders: tuple[Embedder, ...] = (LocalEmbedder(default_manifest()), CompressedEmbedder())
+    for number, embedder in enumerate(embedders):
+        with open_memory(tmp_path / f"{number}.db", embedder=embedder) as memory:
+            queries = ("keep facts for later", "candidates that wait", "boil eggs")
+            hits = [memory.skills.search(query) for query in queries]
+            results.append([[hit.skill.name for hit in some] for some in hits])
+
+    assert results[0] == results[1]
+    assert any(results[0])
+    assert [] in results[0]
 
 
 def test_a_model_is_measured_once_for_each_store(tmp_path: Path) -> None:

@@ -7,7 +7,11 @@ constant means the same with every model. Queries and texts have a scale each, b
 embed a query with a prefix.
 """
 
+from typing import Any, TypeVar
+
 from recollect.lazy_dataclass import dataclass
+
+Cosines = TypeVar("Cosines", bound=Any)  # a number, or an array of them
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,13 @@ class SimilarityScale:
 
     slope: float = 1.0
     offset: float = 0.0
+
+    def apply(self, cosines: Cosines) -> Cosines:
+        """Return the similarities that some cosines of the model are; an array stays an array."""
+        if self == SAME_SCALE:
+            return cosines
+        similarities: Cosines = cosines * self.slope + self.offset
+        return similarities
 
 
 @dataclass(frozen=True)

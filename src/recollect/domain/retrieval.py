@@ -144,7 +144,7 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replacement:
+class NewerMemory:
     """The memory that is newer than an earlier one and contradicts it, and when it was observed."""
 
     id: str
@@ -180,7 +180,7 @@ class Hit:
     conflicts: tuple[str, ...] = ()
     is_weak: bool = False
     only_unreviewed: bool = False
-    replaced_by: Replacement | None = None
+    replaced_by: NewerMemory | None = None
     retrieval_id: str | None = None
 
     @property

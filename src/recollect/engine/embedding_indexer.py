@@ -20,6 +20,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from recollect.domain.maintenance import EmbedderState
+from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.engine import embed_pending
 from recollect.engine.embedding_migration import ModelRoles, ModelSelector
 from recollect.engine.model_profiles import ensure_profile
@@ -85,6 +86,11 @@ class Indexer:
     def serving_embedder(self) -> Embedder:
         """Return the embedder that serves queries now."""
         return self._choose_roles().serving.embedder
+
+    @property
+    def query_scale(self) -> SimilarityScale:
+        """The scale of a query's similarities with the model that served last."""
+        return SAME_SCALE if self._last_roles is None else self._last_roles.serving.profile.queries
 
     def target_embedder(self) -> Embedder:
         """Return the embedder that all items are to be embedded by."""

@@ -8,7 +8,7 @@ a store. The same candidates and signals give the same hits in the same order.
 
 from collections.abc import Callable, Sequence
 
-from recollect.domain.retrieval import Replacement
+from recollect.domain.retrieval import NewerMemory
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.signals import Signal
@@ -25,7 +25,7 @@ class RankedCandidate:
     signals: tuple[Signal, ...] = ()
     in_time: bool = False  # of the time the query names
     replaces_id: str = ""  # the older memory that it is shown with
-    replaced_by: Replacement | None = None  # the newer memory that contradicts it
+    replaced_by: NewerMemory | None = None  # the newer memory that contradicts it
 
     @property
     def id(self) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from recollect.domain.retrieval import Replacement
+from recollect.domain.retrieval import NewerMemory
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.pipeline import RankedCandidate
 from recollect.store.protocol import Tables
@@ -116,14 +116,14 @@ def prefer_newer(
         for position, memory in zip(group, newest_first, strict=True):
             score = ranked[position].score
             reordered[position] = replace(memory, score=score, replaced_by=newer)
-            newer = newer or _as_replacement(memory)
+            newer = newer or _as_newer(memory)
     return reordered
 
 
-def _as_replacement(newest: RankedCandidate) -> Replacement:
+def _as_newer(newest: RankedCandidate) -> NewerMemory:
     at = newest.candidate.record.at
     assert at is not None  # as every memory has
-    return Replacement(id=newest.id, at=at)
+    return NewerMemory(id=newest.id, at=at)
 
 
 def _conflict_group(index: int, conflicts: IndexPairs, grouped: set[int]) -> list[int]:

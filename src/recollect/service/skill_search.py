@@ -78,7 +78,7 @@ def _similarities(services: Services, query: str, texts: Sequence[str]) -> Seque
         rows = call_embedder(embedder.embed, list(texts))
     except EmbedderUnavailable:
         return [None] * len(texts)
-    similarities: list[float | None] = (rows @ vector).tolist()
+    similarities: list[float | None] = indexer.query_scale.apply(rows @ vector).tolist()
     return similarities
 
 

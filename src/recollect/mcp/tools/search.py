@@ -38,9 +38,9 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
         hits, note = _find_messages(rec, caller, query)
     else:
         limit, with_related = min(stop + 1, MAX_SEARCH_RESULTS), arguments.get("related", False)
-        found, note = _find_memories(rec, caller, query, types, limit, related=with_related)
-        hits = [hit for hit in found if hit.reached != RELATED]
-        related = [] if start else [hit for hit in found if hit.reached == RELATED]
+        every_hit, note = _find_memories(rec, caller, query, types, limit, related=with_related)
+        hits = [hit for hit in every_hit if hit.reached != RELATED]
+        related = [] if start else [hit for hit in every_hit if hit.reached == RELATED]
     page = hits[start:stop]
     rows = take_fitting([_row(hit) for hit in (*page, *related)], rec.models.count_tokens)
     end = start + min(len(rows), len(page))

@@ -24,7 +24,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
+from recollect.domain.model_profile import SimilarityScale
 from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection, value_shape
 from recollect.store.indexes.growing_arrays import GrowingArrays, growing_arrays
@@ -160,7 +160,7 @@ class BitCodeIndex:
             low, high = PRIOR.mean - PRIOR.stdev, PRIOR.mean + PRIOR.stdev
             cosines = [low, high] * (PRIOR_WEIGHT // 2)
         if ids:
-            cosines += to_scale(self._sample(connection, ids) @ query.values, query.scale).tolist()
+            cosines += query.scale.apply(self._sample(connection, ids) @ query.values).tolist()
         mean = sum(cosines) / len(cosines)
         stdev = sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
         return SimilarityStats(mean, max(stdev, MIN_STDEV), len(ids))
@@ -283,13 +283,6 @@ class BitCodeIndex:
             self._cache.append(partition_id, added)
 
 
-def to_scale(cosines: Vectors, scale: SimilarityScale) -> Vectors:
-    """Return the similarities that some cosines of a model are: every similarity passes here."""
-    if scale == SAME_SCALE:
-        return cosines
-    return cosines * np.float32(scale.slope) + np.float32(scale.offset)
-
-
 def rescore(
     rows: EmbeddingRows, query: QueryVector, limit: int | None = None
 ) -> dict[int, VectorMatch]:
@@ -297,7 +290,7 @@ def rescore(
     if not len(rows.item_ids):
         return {}
     # Row by row: in a matrix product the last bit of a result depends on the row's position.
-    similarities = to_scale(np.vecdot(to_float32(rows.vectors), query.values), query.scale)
+    similarities = query.scale.apply(np.vecdot(to_float32(rows.vectors), query.values))
     order = np.lexsort((-rows.item_ids, -similarities))
     best: dict[int, VectorMatch] = {}
     columns = (rows.item_ids[order], similarities[order], rows.chunk_counts[order])
@@ -317,7 +310,7 @@ def pairwise_similarities(
         return {}
     stored = np.frombuffer(b"".join(blob for _, blob in rows), dtype="<f2")
     vectors = to_float32(stored.reshape(len(rows), -1))
-    similarities = to_scale(vectors @ vectors.T, scale).tolist()
+    similarities = scale.apply(vectors @ vectors.T).tolist()
     item_ids = [item_id for item_id, _ in rows]
     return {
         (first, second): similarities[i][j]

@@ -185,7 +185,8 @@ def _models_in_use(row: Row) -> ModelsInUse:
 
 
 def _registered_model(row: Row) -> RegisteredModel:
-    return RegisteredModel(*row[:3], profile=_profile_from_json(row[3]))
+    model_id, name, dimension, profile = row
+    return RegisteredModel(model_id, name, dimension, _profile_from_json(profile))
 
 
 def _profile_to_json(profile: ModelProfile) -> str:
