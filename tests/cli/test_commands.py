@@ -42,6 +42,19 @@ def test_what_is_added_is_found_shown_explained_and_forgotten(run: Run) -> None:
     assert json_of(run("search", "short answers", "--json")) == []
 
 
+def test_search_lists_linked_memories_if_asked_to(run: Run) -> None:
+    decision = json_of(run("add", "We deploy on Fly.io.", "--json"))
+    reason = json_of(run("add", "Heroku raised its prices.", "--json"))
+    run("link", reason["id"], "supports", decision["id"])
+
+    plain = json_of(run("search", "deploy", "--json"))
+    related = json_of(run("search", "deploy", "--related", "--json"))
+
+    assert [hit["memory"]["id"] for hit in plain] == [decision["id"]]
+    assert [hit["memory"]["id"] for hit in related] == [decision["id"], reason["id"]]
+    assert related[1]["reached"] == "related"
+
+
 def test_the_same_in_words_for_people(run: Run) -> None:
     given = "--project site --type decision --title Tooling --alternative npm --tag ci"
     run("add", "Use pnpm, not npm.", "--rationale", "Faster CI.", *given.split())
