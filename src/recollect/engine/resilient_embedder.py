@@ -33,7 +33,8 @@ class ResilientEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         # One whose similarities are known says so itself; others are measured (model_profiles.py).
-        self._profile: ModelProfile | None = getattr(embedder, "profile", None)
+        profile = getattr(embedder, "profile", None)
+        self._profile = profile if isinstance(profile, ModelProfile) else None
         self.failure = ""
         self.has_succeeded = False
         self._paused_until = 0.0
