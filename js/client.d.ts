@@ -77,7 +77,7 @@ export interface Hit {
   /** `related`: linked to another hit; returned only if asked for. */
   reached: string;
   /** The newer memory that contradicts this one, which is shown as earlier. */
-  replaced_by: { id: string; at: string } | null;
+  contradicted_by: { id: string; at: string } | null;
 }
 
 export interface SearchOptions {

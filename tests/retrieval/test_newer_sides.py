@@ -73,17 +73,17 @@ def test_the_older_of_two_conflicting_hits_is_shown_as_earlier(
     clock.advance(days=3)
     newer = words_only.ingest("Ilse becomes Marta everywhere.", project="novel")
     words_only.link(newer.id, "contradicts", older.id)
-    text = f"earlier; replaced by {newer.id} on {newer.observed_at:%Y-%m-%d}"
+    text = f"earlier; {newer.id} of {newer.observed_at:%Y-%m-%d} contradicts it"
 
     first, second = words_only.search("detective Ilse", project="novel")
     past = words_only.search("what was the detective called before?", project="novel")
 
-    assert (first.memory.id, first.replaced_by) == (newer.id, None)
+    assert (first.memory.id, first.contradicted_by) == (newer.id, None)
     assert "earlier" not in first.explanation
-    assert second.replaced_by is not None
-    assert (second.replaced_by.id, second.replaced_by.at) == (newer.id, newer.observed_at)
+    assert second.contradicted_by is not None
+    assert (second.contradicted_by.id, second.contradicted_by.at) == (newer.id, newer.observed_at)
     assert second.explanation.endswith(f"; {text}.")
-    assert [hit.replaced_by for hit in past] == [None] * len(past)
+    assert [hit.contradicted_by for hit in past] == [None] * len(past)
 
 
 def test_the_line_of_the_older_fact_in_a_bundle_names_the_line_of_the_newer_one(
@@ -100,7 +100,7 @@ def test_the_line_of_the_older_fact_in_a_bundle_names_the_line_of_the_newer_one(
     assert newer.content in first
     assert "earlier" not in first
     assert older.content in second
-    assert f"earlier; replaced by m1 on {newer.observed_at:%Y-%m-%d}" in second
+    assert f"earlier; m1 of {newer.observed_at:%Y-%m-%d} contradicts it" in second
 
 
 @pytest.mark.parametrize(

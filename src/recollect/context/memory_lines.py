@@ -207,7 +207,7 @@ def _render_memory(
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached not in ("visible", RELATED):
         notes.append("from another project")
-    if newer := hit.replaced_by:
+    if newer := hit.contradicted_by:
         notes.append(newer.text_for(marks.get(newer.id, newer.id)))
     elif note := conflict_notes.get(memory.id, ""):
         notes.append(note)

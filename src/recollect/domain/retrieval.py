@@ -157,7 +157,7 @@ class NewerMemory:
 
     def text_for(self, name: str) -> str:
         """Return the text that names the newer one by *name*."""
-        return f"earlier; replaced by {name} on {self.at:%Y-%m-%d}"
+        return f"earlier; {name} of {self.at:%Y-%m-%d} contradicts it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +167,8 @@ class Hit:
     `related` (linked to another hit).
 
     A weak match (`is_weak`) is the best there is, and may not answer the query. One with
-    `replaced_by` is shown as earlier. `only_unreviewed`: nobody reviewed any hit of this search;
-    each is only what was said.
+    `contradicted_by` is shown as earlier. `only_unreviewed`: nobody reviewed any hit of this
+    search; each is only what was said.
     """
 
     memory: Memory
@@ -180,7 +180,7 @@ class Hit:
     conflicts: tuple[str, ...] = ()
     is_weak: bool = False
     only_unreviewed: bool = False
-    replaced_by: NewerMemory | None = None
+    contradicted_by: NewerMemory | None = None
     retrieval_id: str | None = None
 
     @property

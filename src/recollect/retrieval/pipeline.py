@@ -25,7 +25,7 @@ class RankedCandidate:
     signals: tuple[Signal, ...] = ()
     in_time: bool = False  # of the time the query names
     replaces_id: str = ""  # the older memory that it is shown with
-    replaced_by: NewerMemory | None = None  # the newer memory that contradicts it
+    contradicted_by: NewerMemory | None = None  # the newer memory that contradicts it
 
     @property
     def id(self) -> str:

@@ -115,7 +115,7 @@ def prefer_newer(
         newer = None
         for position, memory in zip(group, newest_first, strict=True):
             score = ranked[position].score
-            reordered[position] = replace(memory, score=score, replaced_by=newer)
+            reordered[position] = replace(memory, score=score, contradicted_by=newer)
             newer = newer or _as_newer(memory)
     return reordered
 

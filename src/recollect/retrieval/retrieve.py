@@ -229,8 +229,8 @@ def _hit(
     ranked: RankedCandidate, memory: Memory, conflicts: tuple[str, ...], *, is_weak: bool
 ) -> Hit:
     explanation = _explain(ranked, conflicts=len(conflicts))
-    if ranked.replaced_by is not None:
-        explanation = f"{explanation[:-1]}; {ranked.replaced_by.text}."
+    if ranked.contradicted_by is not None:
+        explanation = f"{explanation[:-1]}; {ranked.contradicted_by.text}."
     return Hit(
         memory=memory,
         score=ranked.score,
@@ -240,7 +240,7 @@ def _hit(
         reached=ranked.candidate.reached,
         conflicts=conflicts,
         is_weak=is_weak,
-        replaced_by=ranked.replaced_by,
+        contradicted_by=ranked.contradicted_by,
     )
 
 
