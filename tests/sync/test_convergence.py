@@ -115,3 +115,10 @@ def test_a_word_that_a_page_of_another_device_repeats_stays_in_that_page() -> No
     scene = [("ingest", 1, 966), ("import_export", 0, 182), ("edit_vault", 0, 204)]
     scene += [("reject", 0, 706), ("forget", 1, 542)]
     run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])
+
+
+def test_a_skill_that_is_also_imported_does_not_make_devices_sync_for_ever() -> None:
+    """The import gave the agent a second skill of the name that it had loaded already."""
+    scene = [("jump", 0, 335), ("load_skill", 2, 108), ("load_skill", 1, 360)]
+    scene += [("load_skill", 0, 668), ("sync", 2, 855), ("import_export", 0, 874)]
+    run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])

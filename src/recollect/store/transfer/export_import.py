@@ -252,6 +252,8 @@ class RowImporter:
             return False  # the imported history does not fit the record that stays as it is
         if self._exists(table, row):
             return False
+        if table == "agent_skills" and self._has_skill_of_that_name(row):
+            return False
         check_row(table, row)
         if table == "memories":
             self._avoid_second_active_fact(row)
@@ -337,6 +339,19 @@ class RowImporter:
             self._map_to_existing(table, existing, row)
             return True
         return False
+
+    def _has_skill_of_that_name(self, row: ImportedRow) -> bool:
+        """Return whether the agent has another skill of that name, which stays."""
+        sql = """SELECT here.name FROM agent_skills loaded
+                   JOIN skills here ON here.id = loaded.skill_id
+                   JOIN skills new ON new.name = here.name AND new.id = :skill_id
+                  WHERE loaded.agent_id = :agent_id"""
+        values = {name: row[name] for name in ("skill_id", "agent_id")}
+        other = next(self.rows.select(sql, values), None)
+        if other is not None:
+            self.unchanged += 1
+            self.report(f"skill {other[0]}: the agent has loaded one of that name here")
+        return other is not None
 
     def _map_to_existing(self, table: str, existing: ImportedRow, row: ImportedRow) -> None:
         self.unchanged += 1
