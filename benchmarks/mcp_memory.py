@@ -40,8 +40,8 @@ class ProcessMemory(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    given = sys.argv[1:] if arguments is None else arguments
-    command = shlex.join(["python", "-m", "benchmarks.mcp_memory", *given])
+    options_text = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join(["python", "-m", "benchmarks.mcp_memory", *options_text])
     with TemporaryDirectory(prefix="recollect-bench-", ignore_cleanup_errors=True) as folder:
         db = Path(folder) / "memory.db"
         with recollect.open(db) as rec:

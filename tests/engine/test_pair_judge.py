@@ -93,7 +93,7 @@ def test_a_likely_change_is_linked_and_neither_statement_becomes_active_or_super
         rec.capture_session([message], project="paper")
         rec.drain()
 
-    entries = rec.inbox.list(project="paper")
+    entries = rec.inbox.list(project="paper", grouped=False)
     linked = [
         {entry.memory.content, *(memory.content for memory in entry.conflicts)}
         for entry in entries

@@ -73,7 +73,7 @@ def test_the_older_of_two_conflicting_hits_is_shown_as_earlier(
     clock.advance(days=3)
     newer = words_only.ingest("Ilse becomes Marta everywhere.", project="novel")
     words_only.link(newer.id, "contradicts", older.id)
-    text = f"earlier; {newer.id} of {newer.observed_at:%Y-%m-%d} contradicts it"
+    text = f"earlier; a newer memory contradicts it: {newer.id} of {newer.observed_at:%Y-%m-%d}"
 
     first, second = words_only.search("detective Ilse", project="novel")
     past = words_only.search("what was the detective called before?", project="novel")
@@ -100,7 +100,7 @@ def test_the_line_of_the_older_fact_in_a_bundle_names_the_line_of_the_newer_one(
     assert newer.content in first
     assert "earlier" not in first
     assert older.content in second
-    assert f"earlier; m1 of {newer.observed_at:%Y-%m-%d} contradicts it" in second
+    assert f"earlier; a newer memory contradicts it: m1 of {newer.observed_at:%Y-%m-%d}" in second
 
 
 @pytest.mark.parametrize(

@@ -561,13 +561,15 @@ def test_a_reviewer_sees_why_against_what_from_where_and_who(
     assert memory.voice == "user"
 
 
-def test_a_source_without_a_title_is_known_by_its_kind_and_day(rec: LocalRecollect) -> None:
+def test_a_source_without_a_title_is_known_by_its_session_or_kind_and_its_day(
+    rec: LocalRecollect,
+) -> None:
     capture_text(rec, "I live in Porto.", "monday")
     rec.ingest("by hand", status="inbox")
 
     by_hand, captured = rec.inbox.list()
 
-    assert (captured.source, captured.voice) == ("run, 2026-05-08", "user")
+    assert (captured.source, captured.voice) == ("session monday, 2026-05-08", "user")
     assert captured.why == "held: a fact about the user waits for confirmation"
     assert (by_hand.source, by_hand.voice) == ("manual, 2026-05-08", "")
     assert by_hand.why == "written by hand"

@@ -222,6 +222,11 @@ def with_checksum(lines: list[str]) -> list[str]:
     return [*rows, json.dumps({"end": len(rows) - 1, "sha256": digest})]
 
 
+def rows_of_memories(line: str) -> bool:
+    """Return whether *line* holds a row of a memory, or one that waits to be compared."""
+    return '"table":"memor' in line or '"table":"unsettled"' in line
+
+
 Damage = Callable[[list[str]], list[str]]
 
 
@@ -255,7 +260,7 @@ DAMAGED: list[tuple[Damage, str]] = [
     ),
     (lambda lines: [line for line in lines if '"table":"sources"' not in line], "rule"),
     (
-        lambda lines: with_checksum([line for line in lines if '"table":"memor' not in line]),
+        lambda lines: with_checksum([line for line in lines if not rows_of_memories(line)]),
         "incomplete",
     ),
 ]

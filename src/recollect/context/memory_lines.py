@@ -208,7 +208,7 @@ def _render_memory(
     if hit.reached not in ("visible", RELATED):
         notes.append("from another project")
     if newer := hit.contradicted_by:
-        notes.append(newer.text_for(marks.get(newer.id, newer.id)))
+        notes.append(f"CONFLICT: {newer.text_for(marks.get(newer.id, newer.id))}")
     elif note := conflict_notes.get(memory.id, ""):
         notes.append(note)
     return f"- [{mark}] {one_line(text, len(text) + 20)} ({'; '.join(notes)})"

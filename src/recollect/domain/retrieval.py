@@ -157,7 +157,7 @@ class NewerMemory:
 
     def text_for(self, name: str) -> str:
         """Return the text that names the newer one by *name*."""
-        return f"earlier; {name} of {self.at:%Y-%m-%d} contradicts it"
+        return f"earlier; a newer memory contradicts it: {name} of {self.at:%Y-%m-%d}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -132,9 +132,10 @@ def warm_up(services: Services) -> bool:
 def run_maintenance(services: Services, request: RunMaintenanceRequest) -> MaintenanceReport:
     """Do scheduled maintenance; return what is left for a person to decide."""
     now = services.clock.now()
+    embedded = sum(_embed_in_steps(services))  # first: what is finished next would embed it too
     for _ in finish_in_steps(services):
         pass
-    embedded = sum(_embed_in_steps(services))
+    embedded += sum(_embed_in_steps(services))
     pruned = sum(iter(lambda: prune_retrievals(services, least=1), 0))
     delete_expired(services)
     stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}
