@@ -243,8 +243,8 @@ REVIEW = Tool(
     description=(
         "List or decide candidates: memories in the inbox that the user has not confirmed, and "
         "proposed edits of blocks. list shows them and their conflicts. keep, replace (keep and "
-        "supersede the memories it conflicts with), edit (keep with other content, type, tags "
-        "or date) and reject decide one; the user is asked to confirm."
+        "supersede what it conflicts with), edit (keep with changes) and reject decide one; the "
+        "user is asked to confirm."
     ),
     parameters={
         "action": {**enum_of("list", *VERDICTS, EDIT), "default": "list"},

@@ -180,7 +180,7 @@ SEARCH = Tool(
         ),
         "types": list_of(enum_of(*MemoryType)),
         "limit": {**INTEGER, "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
-        "related": describe(BOOLEAN, "Also memories linked to the hits"),
+        "related": describe(BOOLEAN, "Also linked memories"),
         "cursor": describe(TEXT, "From the previous page"),
     },
     required=("query",),

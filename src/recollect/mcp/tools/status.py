@@ -51,8 +51,7 @@ STATUS = Tool(
     name="status",
     description=(
         "Return the project and agent of this connection, its blocks, the number of memories in "
-        "the whole store, and the number of candidates in the inbox here (100 means 100 or more). "
-        "A note tells the user what to do if the project's folder was perhaps renamed or moved."
+        "the whole store, and the candidates in the inbox here (at most 100)."
     ),
     parameters={},
     output={
