@@ -50,8 +50,8 @@ _BLOCK = {
 STATUS = Tool(
     name="status",
     description=(
-        "Return the project and agent of this connection, its blocks, the number of memories in "
-        "the whole store, and the candidates in the inbox here (at most 100)."
+        "Return this connection's project, agent and blocks, the number of memories in the store, "
+        "and of candidates here (at most 100)."
     ),
     parameters={},
     output={
