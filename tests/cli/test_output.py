@@ -1,9 +1,12 @@
 """What a terminal is shown of stored text that was written to deceive."""
 
 import json
+from datetime import date
 
 import pytest
 
+from recollect import LocalRecollect
+from recollect.cli.memory_text import hit_lines
 from recollect.cli.output import print_json
 from recollect.text.visible_text import visible
 from tables import each_row
@@ -51,3 +54,21 @@ def test_json_holds_escapes_instead_and_the_same_value(
     assert json.loads(printed) == value
     assert "\u202e" not in printed
     assert "👩‍👧" in printed
+
+
+def test_json_holds_the_days_that_a_statement_names(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"days": [date(2026, 5, 8)]})
+
+    assert json.loads(capsys.readouterr().out) == {"days": ["2026-05-08"]}
+
+
+def test_weak_matches_alone_are_no_answer(rec: LocalRecollect) -> None:
+    for number in range(12):
+        rec.ingest(f"The {number} red lamps of hall {number} are green at night.")
+    rec.drain()
+
+    weak, *_ = hit_lines(rec.search("green bulbs?"))
+    clear, *_ = hit_lines(rec.search("are the red lamps of hall 7 green at night?"))
+
+    assert "Nothing is clearly relevant" in weak
+    assert "The 7 red lamps" in clear

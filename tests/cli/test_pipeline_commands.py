@@ -369,6 +369,16 @@ def test_a_search_that_only_candidates_answer_says_so(run: Run, talk: Path) -> N
     assert "Only unreviewed" not in after
 
 
+def test_a_search_without_results_names_jobs_that_have_not_run(run: Run, talk: Path) -> None:
+    run("capture", talk, "--project", "site")
+    before = run("search", "pnpm builds", "--project", "site").stdout
+    run("work", "--once")
+    after = run("search", "chess tournament", "--project", "site").stdout
+
+    assert "Pending jobs: 1. `recollect work --once` runs them" in before
+    assert "Pending jobs" not in after
+
+
 def test_an_empty_inbox_is_empty(run: Run) -> None:
     assert run("inbox").stdout == "0 candidates\n"
     assert in_inbox(run) == []

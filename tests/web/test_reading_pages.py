@@ -76,6 +76,17 @@ def test_what_nobody_reviewed_is_shown_as_said_and_can_be_kept(words_only: Local
     assert "Keep as a memory" not in after
 
 
+def test_weak_matches_alone_are_shown_as_the_closest(rec: LocalRecollect) -> None:
+    for number in range(12):
+        rec.ingest(f"The {number} red lamps of hall {number} are green at night.")
+    rec.drain()
+    client = page_client(rec)
+
+    page = client.get("/ui/search?q=green+bulbs&everywhere=true", headers=NAVIGATION).text
+
+    assert "Nothing is clearly relevant. These are the closest memories." in text_of(page)
+
+
 def test_an_empty_result_says_why_and_what_was_left_out(words_only: LocalRecollect) -> None:
     words_only.ingest("The port is 8080.", project="site")
     archived = words_only.ingest("The walnut is brown.")

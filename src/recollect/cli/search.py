@@ -60,6 +60,8 @@ def _memory_lines(
         nearest = rec.why_nothing(query, **options)
         if nearest.memory_id:
             yield safe(nearest.text)
+    if not hits and (jobs := rec.maintenance.pending().jobs):
+        yield f"[dim]Pending jobs: {jobs}. `recollect work --once` runs them.[/dim]"
 
 
 @search.command()

@@ -22,6 +22,7 @@ MAX_RATIONALE_CHARS = 300
 MAX_CANDIDATES = 200  # among which a caller's own ones are looked for, the newest first
 OWN_CANDIDATE = "you stored it; the user has not reviewed it"
 MAX_NOTE_CHARS = 500
+ONLY_WEAK = "Nothing is clearly relevant; these are the closest memories, which may not answer."
 ONLY_UNREVIEWED = "Only unreviewed statements answer this; the user has not confirmed them."
 
 
@@ -69,6 +70,8 @@ def _find_memories(
     """Return the hits, or else a note about the closest memory and why it is not a hit."""
     hits = rec.search(query, **caller.read_scope, types=types, limit=limit, related=related)
     hits = _with_own_candidates(rec, caller, hits, query, types, limit)
+    if hits and all(hit.is_weak for hit in hits):
+        return hits, ONLY_WEAK
     if hits:
         return hits, "" if any(hit.memory.is_reviewed for hit in hits) else ONLY_UNREVIEWED
     if caller.project and (hint := unknown_name_hint(caller.project, rec.projects.list())):
