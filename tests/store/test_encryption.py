@@ -25,8 +25,11 @@ from recollect.app.store_encryption import (
 from recollect.config import Settings
 from recollect.errors import ImportRefused, InvalidInput
 from recollect.store.key_places import KeyPlace, KeyPlaces, wrapped_keys_file
+from recollect.store.sqlite.btree_reader import BtreeReader
+from recollect.store.sqlite.database_image import PAGE_SIZE, DatabaseImage
 from recollect.store.sqlite.encryption import find_key, is_encrypted
 from recollect.store.sqlite.replace_file import change_key, copy_under_key
+from recollect.store.sqlite.table_layout import SCHEMA_SHAPE
 from recollect.store.store_key import StoreKey, parse_key, unwrap_key, wrap_key
 from store_bytes import files_with_word
 from support import FakeClock, file_store
@@ -395,6 +398,25 @@ def test_what_can_be_read_of_a_damaged_encrypted_store_is_rescued_encrypted(
         copies = list(source.path.parent.iterdir())
         assert len(copies) > 0
         assert not any(b"axolotl" in copy.read_bytes() for copy in copies)
+
+
+def test_a_damaged_page_of_the_list_of_tables_loses_no_row_of_an_encrypted_store(
+    encrypted: Settings,
+) -> None:
+    path = encrypted.db_path
+    with LocalRecollect(encrypted) as rec:
+        rec.ingest("The axolotl has gills.", scope="global")
+    key = find_key(path, KeyPlaces(key_file=encrypted.key_file_path))
+    reader = BtreeReader(DatabaseImage(path, key=key))
+    assert [*reader.rows(1, SCHEMA_SHAPE)]
+    content = bytearray(path.read_bytes())
+    content[(max(reader.tree_pages) - 1) * PAGE_SIZE + 100] ^= 1
+    path.write_bytes(content)
+
+    with LocalRecollect(encrypted) as rec:
+        assert rec.damage is not None
+        assert "the list of tables is damaged" in rec.damage.describe()
+        assert [hit.memory.content for hit in rec.search("axolotl")] == ["The axolotl has gills."]
 
 
 def test_an_encrypted_store_of_an_older_version_is_migrated_and_its_snapshot_is_encrypted(

@@ -145,7 +145,8 @@ def _check_reading(result: dict[str, object], path: Path) -> None:
     assert result["found"] == ["Answers should be short."]
     assert result["context"] is True
     assert result["problems"] == 0
-    assert result["rows"] == 5
+    # The source, its event, the evidence, the memory, its change, and that it is not compared yet.
+    assert result["rows"] == 6
     assert result["jobs"] == 0
     assert str(result["read_only"]).startswith(f"{path} is read-only")
     assert "nothing was written" in str(result["refused"])

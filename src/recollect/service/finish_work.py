@@ -22,6 +22,8 @@ def finish_in_steps(services: Services) -> Iterator[int]:
     A session whose tool calls were read yields 0: it was counted when it was captured. A memory
     that was compared with others yields 0 as well.
     """
+    if services.store.read_only_reason:
+        return
     with services.store.read() as tables:
         if not tables.unfinished_work.is_any_left():
             return

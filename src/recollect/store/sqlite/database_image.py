@@ -283,7 +283,8 @@ def _decrypt(path: Path, key: StoreKey, *, keep_open: bool) -> bytes:
 def _open_decrypted(path: Path, key: StoreKey) -> apsw.Connection:
     db = apsw.Connection(str(path))
     apply_key(db, key)
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    # As a pragma it would read the list of tables first, a page of which may be damaged.
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     return db
 
 
