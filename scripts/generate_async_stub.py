@@ -1,8 +1,8 @@
 """
 Write src/recollect/client/async_recollect.pyi: the signatures of the asynchronous API.
 
-They are those of `Recollect` and its nouns, read from the source, with `async`. Run this after a
-change of a verb; a test compares the file with a fresh generation.
+They are those of `Recollect`, its nouns and the tools of an agent, read from the source, with
+`async`. Run this after a change of a verb; a test compares the file with a fresh generation.
 """
 
 import ast
@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 API = ROOT / "src" / "recollect" / "api"
 STUB = ROOT / "src" / "recollect" / "client" / "async_recollect.pyi"
+TOOLS = "AgentTools"  # what a verb returns to be called
+TOOL_NAMES = ["    NAMES: ClassVar[tuple[str, ...]]"]
 HEAD = '''"""
 The signatures of the asynchronous API.
 
@@ -39,12 +41,14 @@ def generate_stub() -> str:
     nouns = [n for n in recollect.body if isinstance(n, ast.FunctionDef) and _is_noun(n)]
     imports = set(_imports(main))
     classes = []
-    for noun in nouns:
-        name = _return_name(noun)
-        module = ast.parse((API / f"{noun.name}.py").read_text(encoding="utf-8"))
+    groups: list[tuple[str, str, list[str]]] = [
+        (noun.name, _return_name(noun), []) for noun in nouns
+    ]
+    for file, name, extra in [*groups, ("agent_tools", TOOLS, TOOL_NAMES)]:
+        module = ast.parse((API / f"{file}.py").read_text(encoding="utf-8"))
         [owner] = [n for n in module.body if isinstance(n, ast.ClassDef) and n.name == name]
         imports |= set(_imports(module))
-        classes.append(_class(f"Async{name}", owner, []))
+        classes.append(_class(f"Async{name}", owner, extra))
     properties = [
         f"    @property\n    def {noun.name}(self) -> Async{_return_name(noun)}: ..."
         for noun in nouns
@@ -80,6 +84,8 @@ def _verb(node: ast.FunctionDef) -> str:
     doc = (ast.get_docstring(node) or "").split("\n")[0]
     arguments = ast.unparse(_Builtins().visit(node.args))
     returned = ast.unparse(_Builtins().visit(node.returns)) if node.returns else "None"
+    if returned == TOOLS:
+        returned = f"Async{TOOLS}"
     if returned.startswith("Iterator["):
         return f'    def {node.name}({arguments}) -> Async{returned}:\n        """{doc}"""\n'
     return f'    async def {node.name}({arguments}) -> {returned}:\n        """{doc}"""\n'

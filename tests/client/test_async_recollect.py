@@ -3,12 +3,17 @@
 import ast
 import asyncio
 import inspect
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import recollect
 from recollect import AsyncRecollect, LocalRecollect, NotFound, Recollect
+from recollect.api.agent_tools import AgentTools
+from recollect.api.noun import Noun
+from recollect.client.async_recollect import AsyncVerbGroup  # type: ignore[attr-defined]
 from scripts.generate_async_stub import STUB, generate_stub
 from support import open_memory
 
@@ -58,6 +63,76 @@ def test_the_loop_runs_while_a_verb_waits(rec: LocalRecollect) -> None:
         return steps
 
     assert asyncio.run(scene()) > 1
+
+
+def test_the_tools_of_an_agent_are_awaited_too(rec: LocalRecollect) -> None:
+    async def scene() -> None:
+        tools = await AsyncRecollect(lambda: rec).agents.tools("anna")
+        names = [schema["name"] for schema in await tools.schemas("mcp")]
+        stored = tools.call("archival_memory_insert", '{"content": "The boat is called Alba."}')
+        assert inspect.iscoroutine(stored), "the call must not block the event loop"
+        await stored
+        found = await tools.archival_memory_search("boat")
+
+        assert tuple(names) == tools.NAMES == AgentTools.NAMES
+        assert [passage["content"] for passage in found["results"]] == ["The boat is called Alba."]
+
+    rec.agents.create("anna")
+    asyncio.run(scene())
+
+
+def test_a_cancelled_stream_ends_at_once_and_is_closed_when_its_event_is_there() -> None:
+    may_go_on, is_closed = threading.Event(), threading.Event()
+
+    class SlowAgents(Noun):
+        def stream(self) -> Iterator[int]:
+            try:
+                yield 1
+                may_go_on.wait(10)
+                yield 2
+            finally:
+                is_closed.set()
+
+    agents = SlowAgents(None)  # type: ignore[arg-type]
+    events: list[int] = []
+
+    async def scene() -> None:
+        nonlocal events
+        stream = AsyncVerbGroup(lambda: agents, "agents", SlowAgents).stream()
+        async with asyncio.timeout(0.2):
+            async for event in stream:
+                events += [event]
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(scene())
+    assert not is_closed.is_set()
+    may_go_on.set()
+
+    assert is_closed.wait(10)
+    assert events == [1]
+
+
+def test_a_stream_that_is_left_is_closed() -> None:
+    is_closed = threading.Event()
+
+    class EndlessAgents(Noun):
+        def stream(self) -> Iterator[int]:
+            try:
+                while True:
+                    yield 1
+            finally:
+                is_closed.set()
+
+    agents = EndlessAgents(None)  # type: ignore[arg-type]
+
+    async def scene() -> None:
+        stream = AsyncVerbGroup(lambda: agents, "agents", EndlessAgents).stream()
+        assert await anext(stream) == 1
+        await stream.aclose()
+
+        assert is_closed.is_set()
+
+    asyncio.run(scene())
 
 
 def test_an_attribute_that_no_store_has_is_refused_and_the_others_are_listed() -> None:

@@ -18,7 +18,7 @@ from recollect.api.arguments import AgentLike, ConversationLike, Moment, Place, 
 from recollect.api.blocks import Blocks
 from recollect.api.conversations import Conversations
 from recollect.api.files import Files
-from recollect.api.noun import Transport
+from recollect.api.noun import Transport, VerbGroup
 from recollect.domain.block import Block, proposal_note
 from recollect.errors import InvalidInput
 from recollect.wire.function_schema import FunctionSchema
@@ -53,7 +53,7 @@ _FORMS: Mapping[str, Callable[[FunctionSchema], dict[str, Any]]] = {
 }
 
 
-class AgentTools:
+class AgentTools(VerbGroup):
     """The memory tools of one agent, in a project and a conversation if it is in one."""
 
     NAMES: ClassVar[tuple[str, ...]] = (

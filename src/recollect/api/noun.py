@@ -43,7 +43,11 @@ class Transport(Protocol):
         ...
 
 
-class Noun:
+class VerbGroup:
+    """Verbs that wait for the store; the asynchronous API makes each of them awaitable."""
+
+
+class Noun(VerbGroup):
     """One group of verbs on one transport."""
 
     def __init__(self, transport: Transport) -> None:

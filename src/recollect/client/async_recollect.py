@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cached_property, partial, wraps
 from typing import Any, Self, get_origin
 
-from recollect.api.noun import Noun
+from recollect.api.noun import Noun, VerbGroup
 from recollect.api.recollect import Recollect
-from recollect.client.run_blocking import run_blocking
+from recollect.client.run_blocking import run_blocking, run_to_completion
 
 _END = object()  # of an iterator
 
@@ -32,7 +32,9 @@ class AsyncRecollect:
         if name.startswith("_") or attribute is None:
             raise AttributeError(f"a memory store has no verb or noun {name!r}")
         if isinstance(attribute, cached_property):
-            return AsyncNoun(self, name, _noun_class(attribute))
+            return AsyncVerbGroup(
+                lambda: getattr(self._open_once(), name), name, _noun_class(attribute)
+            )
         return _in_thread(self._open_once, attribute)
 
     def __dir__(self) -> list[str]:
@@ -58,22 +60,22 @@ class AsyncRecollect:
             return self._memory
 
 
-class AsyncNoun:
-    """One group of verbs of a store."""
+class AsyncVerbGroup:
+    """One noun of a store, or what one of its verbs returned to be called: an agent's tools."""
 
-    def __init__(self, memory: AsyncRecollect, name: str, noun: type[Noun]) -> None:
-        self._open_once = memory._open_once
+    def __init__(self, owner: Callable[[], VerbGroup], name: str, group: type[VerbGroup]) -> None:
+        self._owner = owner
         self._name = name
-        self._noun = noun
+        self._group = group
 
     def __getattr__(self, name: str) -> Any:
-        verb = inspect.getattr_static(self._noun, name, None)
+        verb = inspect.getattr_static(self._group, name, None)
         if name.startswith("_") or verb is None:
             raise AttributeError(f"{self._name} has no verb {name!r}")
-        return _in_thread(lambda: getattr(self._open_once(), self._name), verb)
+        return _in_thread(self._owner, verb) if callable(verb) else verb
 
     def __dir__(self) -> list[str]:
-        return [name for name in dir(self._noun) if not name.startswith("_")]
+        return [name for name in dir(self._group) if not name.startswith("_")]
 
 
 def _noun_class(attribute: cached_property[Any]) -> type[Noun]:
@@ -87,16 +89,38 @@ def _noun_class(attribute: cached_property[Any]) -> type[Noun]:
 def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(verb)
     async def call(*args: Any, **options: Any) -> Any:
-        return await run_blocking(partial(_call, owner, verb.__name__, args, options))
+        result = await run_blocking(partial(_call, owner, verb.__name__, args, options))
+        if isinstance(result, VerbGroup):
+            return AsyncVerbGroup(lambda: result, verb.__name__, type(result))
+        return result
 
     @wraps(verb)
     async def stream(*args: Any, **options: Any) -> AsyncIterator[Any]:
         events = await run_blocking(partial(_call, owner, verb.__name__, args, options))
+        lock = threading.Lock()  # an iterator cannot be closed while its thread is in it
+
+        def next_event() -> Any:
+            with lock:
+                return next(events, _END)
+
+        def close() -> None:
+            with lock:
+                events.close()
+
+        is_in_thread = False
         try:
-            while (event := await run_blocking(partial(next, events, _END))) is not _END:
+            while True:
+                is_in_thread = True
+                event = await run_blocking(next_event)
+                is_in_thread = False
+                if event is _END:
+                    return
                 yield event
         finally:
-            await run_blocking(events.close)
+            if is_in_thread:  # cancelled: the caller does not wait for the event
+                threading.Thread(target=close, name="recollect-closing", daemon=True).start()
+            else:
+                await run_to_completion(close)
 
     signature = inspect.signature(verb)
     if get_origin(signature.return_annotation) is Iterator:

@@ -8,9 +8,8 @@ import builtins
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from recollect.api.agent_tools import AgentTools
 from recollect.api.arguments import (
     AgentLike,
     BlockLike,
@@ -395,7 +394,7 @@ class AsyncAgents:
         project: Place = None,
         conversation: ConversationLike | None = None,
         trusted: bool = False,
-    ) -> AgentTools:
+    ) -> AsyncAgentTools:
         """Return the memory tools of an agent under Letta's names."""
 
     async def run(
@@ -1218,6 +1217,75 @@ class AsyncMaintenance:
 
     async def run(self, *, limit: int = 100) -> MaintenanceReport:
         """Run scheduled maintenance; return what a person should look at."""
+
+class AsyncAgentTools:
+    """The memory tools of one agent, in a project and a conversation if it is in one."""
+
+    NAMES: ClassVar[tuple[str, ...]]
+    async def schemas(self, form: str = "openai") -> builtins.list[dict[str, Any]]:
+        """Return every tool with its name, description and parameters, for a model."""
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> str:
+        """Call a tool by its name with the arguments a model sent, an object or its JSON text."""
+
+    async def core_memory_append(self, label: str, content: str) -> str:
+        """Append lines to a block; return its new value, or that the edit was proposed."""
+
+    async def core_memory_replace(self, label: str, old_content: str, new_content: str) -> str:
+        """Replace a text that occurs exactly once in a block; return the block's new value."""
+
+    async def memory_replace(self, label: str, old_str: str, new_str: str) -> str:
+        """Replace a text that occurs exactly once in a block; return the block's new value."""
+
+    async def memory_insert(self, label: str, new_str: str, insert_line: int = -1) -> str:
+        """Insert lines into a block; return the block's new value."""
+
+    async def memory_rethink(self, label: str, new_memory: str) -> str:
+        """Replace the whole value of a block; return its new value."""
+
+    async def archival_memory_insert(self, content: str, tags: Texts | None = None) -> str:
+        """Store a passage in long-term memory; return its id."""
+
+    async def archival_memory_search(
+        self,
+        query: str,
+        tags: Texts | None = None,
+        tag_match_mode: str = "any",
+        top_k: int = 10,
+        start_datetime: Moment = None,
+        end_datetime: Moment = None,
+    ) -> Mapping[str, Any]:
+        """Search long-term memory for passages that answer a query."""
+
+    async def conversation_search(
+        self,
+        query: str = "",
+        roles: Texts | None = None,
+        limit: int = 10,
+        start_date: Moment = None,
+        end_date: Moment = None,
+    ) -> Mapping[str, Any]:
+        """Search earlier messages of all conversations."""
+
+    async def conversation_search_date(
+        self, start_date: str, end_date: str, limit: int = 10
+    ) -> Mapping[str, Any]:
+        """Return the messages of a time."""
+
+    async def open_files(
+        self, file_requests: builtins.list[dict[str, Any]], close_all_others: bool = False
+    ) -> str:
+        """Open files, so that their lines are in the context."""
+
+    async def grep_files(
+        self, pattern: str, include: str | None = None, context_lines: int = 1, offset: int = 0
+    ) -> str:
+        """Search the project's files for a regular expression."""
+
+    async def semantic_search_files(
+        self, query: str, limit: int = 5
+    ) -> builtins.list[Mapping[str, Any]]:
+        """Search the indexed files of the project by meaning."""
 
 class AsyncRecollect:
     """One memory store. Safe to share between threads; after a fork, open it again."""
