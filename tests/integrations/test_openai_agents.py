@@ -73,6 +73,20 @@ def test_items_come_back_equal_in_order_and_are_taken_back(rec: LocalRecollect) 
     asyncio.run(scene())
 
 
+def test_a_session_that_is_made_on_an_event_loop_opens_no_file_there(tmp_path: Path) -> None:
+    async def scene() -> None:
+        await RecollectSession("s1", memory=tmp_path / "never.db").close()
+        session = RecollectSession("s1", memory=tmp_path / "memory.db")
+        assert not (tmp_path / "memory.db").exists()
+        await session.add_items(ITEMS[:1])
+        assert (tmp_path / "memory.db").exists()
+        await session.close()
+
+    asyncio.run(scene())
+
+    assert not (tmp_path / "never.db").exists()
+
+
 def test_the_settings_of_a_session_limit_its_items_and_unknown_ones_are_refused(
     rec: LocalRecollect,
 ) -> None:

@@ -1,5 +1,6 @@
 """What several adapters share: the conversations of an agent, and what it remembers."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -10,7 +11,7 @@ from recollect.domain.conversation import Conversation, Message, MessageHit
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT
 from recollect.domain.retrieval import Hit
-from recollect.errors import NotFound, RevisionConflict
+from recollect.errors import InvalidInput, NotFound, RevisionConflict
 from recollect.integrations.memory_source import MemorySetting, open_memory
 from recollect.lazy_dataclass import dataclass
 
@@ -23,7 +24,8 @@ class AgentMemory:
     """
     The conversations of *agent*, each by the framework's own key, and what it remembers from them.
 
-    *memory* is an open store, the path of a file or the address of a server.
+    *memory* is an open store, the path of a file or the address of a server. It is opened by its
+    first use, in the thread of that: a framework makes sessions on its event loop.
     """
 
     def __init__(
@@ -35,18 +37,45 @@ class AgentMemory:
         budget_tokens: int = BUDGET_TOKENS,
     ) -> None:
         announce_adapter()
-        self.rec, self.close = open_memory(memory)
+        self._setting = memory
+        self._lock = threading.Lock()
+        self._opened: tuple[Recollect, Callable[[], None]] | None = None
         self.agent = agent
         self.project = project
         self.budget_tokens = budget_tokens
+
+    @property
+    def rec(self) -> Recollect:
+        """The store."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = open_memory(self._setting)
+            return self._opened[0]
+
+    def close(self) -> None:
+        """Close the store if it was opened here."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened[1]()
 
     def conversation(self, key: str | None) -> Conversation:
         """Return the conversation with this key; a new one is started."""
         return self.rec.conversations.start(agent=self.agent, project=self.project, key=key or "")
 
+    def find(self, key: str) -> Conversation | None:
+        """Return the conversation with this key if there is one."""
+        try:
+            return self.rec.conversations.find(key, agent=self.agent)
+        except NotFound:
+            return None  # the agent is created with its first message
+
     def messages(self, key: str) -> list[Message]:
         """Return all messages of a conversation, oldest first."""
         return all_messages(self.rec, self.conversation(key))
+
+    def clear(self, key: str) -> None:
+        """Delete the messages of a conversation; what was learnt from them stays."""
+        self.rec.conversations.delete(self.conversation(key))
 
     def append(self, key: str | None, drafts: Sequence[Mapping[str, Any]]) -> None:
         """Append messages to a conversation, all or none; each a dict of `append`'s arguments."""
@@ -56,12 +85,18 @@ class AgentMemory:
             note_stored(drafts)
 
     def recall(
-        self, query: str, visible_texts: Sequence[str] = (), budget_tokens: int | None = None
+        self,
+        query: str,
+        visible_texts: Sequence[str] = (),
+        budget_tokens: int | None = None,
+        *,
+        asked_in: str = "",
     ) -> str:
         """
         Return what the agent remembers about *query*, as text.
 
-        The *visible_texts*, which the model sees anyway, are left out.
+        The *visible_texts*, which the model sees anyway, are left out. *asked_in* is the key of the
+        conversation in which it is asked.
         """
         if not query.strip():
             return ""
@@ -70,6 +105,7 @@ class AgentMemory:
                 query,
                 agent=self.agent,
                 project=self.project,
+                conversation=self.find(asked_in) if asked_in else None,
                 history=False,
                 visible_texts=visible_texts,
                 budget_tokens=budget_tokens or self.budget_tokens,
@@ -77,6 +113,13 @@ class AgentMemory:
         except NotFound:
             return ""  # the agent is created with its first message
         return bundle.text
+
+
+def check_session_id(session_id: str) -> str:
+    """Return the id of a session, if a conversation can be found by it."""
+    if not session_id:
+        raise InvalidInput("the session id is empty; its conversation is found by it")
+    return session_id
 
 
 def resume_if_ended(rec: Recollect, conversation: Conversation) -> Conversation:

@@ -29,8 +29,8 @@ from pydantic import ValidationError
 
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.document import Document
-from recollect.domain.limits import MAX_LIMIT
 from recollect.errors import RecollectError, RevisionConflict
+from recollect.integrations.agent_memory import all_documents
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
 ROOT = "/memories"
@@ -189,15 +189,10 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
 
     def _below(self, name: str) -> list[Document]:
         """Return the files in a directory and those below it, by name."""
-        documents: list[Document] = []
-        while page := self._rec.documents.search(
-            self._namespace, limit=MAX_LIMIT, offset=len(documents)
-        ):
-            documents += [hit.document for hit in page]
         prefix = f"{name}/" if name else ""
         inside = [
             document
-            for document in documents
+            for document in all_documents(self._rec, self._namespace)
             if document.key.startswith(prefix) and isinstance(document.value, str)
         ]
         return sorted(inside, key=lambda document: document.key.split("/"))

@@ -26,15 +26,17 @@ from claude_agent_sdk.types import (
     SessionSummaryEntry,
 )
 
+from recollect.client.run_blocking import run_blocking
 from recollect.domain.capture_event import Event
-from recollect.domain.conversation import Conversation, Message
+from recollect.domain.conversation import Conversation
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT
 from recollect.errors import NotFound, RevisionConflict
-from recollect.integrations.memory_source import MemorySetting, open_async_memory
+from recollect.integrations.agent_memory import all_documents, all_messages, resume_if_ended
+from recollect.integrations.memory_source import MemorySetting, open_memory
 from recollect.text.message_text import parts_text
 
-PAGE = 1_000  # messages read at once; among so many of the newest a repeated entry is recognised
+PAGE = 1_000  # messages: among so many of the newest a repeated entry is recognised
 MAX_ATTEMPTS = 100  # of a write that others were faster than: each time one of them was stored
 NAMESPACE = "claude-agent-sdk"
 
@@ -47,26 +49,55 @@ class RecollectSessionStore(SessionStore):
     """
 
     def __init__(self, memory: MemorySetting = None, *, agent: str = "claude-agent-sdk") -> None:
-        self._rec = open_async_memory(memory)
+        self._rec, self._close = open_memory(memory)
         self._agent = agent
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         """Append transcript lines; a line whose uuid is stored already is left out."""
-        if not entries:
-            return
+        if entries:
+            await run_blocking(self._append, key, entries)
+
+    async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
+        """Return all lines of a transcript; None if it was never written."""
+        return await run_blocking(self._load, key)
+
+    async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
+        """Return the sessions of a project with the time of their last line."""
+        summaries = await self.list_session_summaries(project_key)
+        return [{"session_id": each["session_id"], "mtime": each["mtime"]} for each in summaries]
+
+    async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
+        """Return the SDK's summaries of the sessions of a project."""
+        documents = await run_blocking(all_documents, self._rec, self._namespace(project_key))
+        return [_summary(document) for document in documents]
+
+    async def delete(self, key: SessionKey) -> None:
+        """Delete a session with those of its subagents, or only one of these."""
+        await run_blocking(self._delete, key)
+
+    async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
+        """Return the subpaths of a session that were written."""
+        prefix = f"{_key_of(key)}/"
+        below = await run_blocking(self._below, key)
+        return sorted(unquote(conversation.key[len(prefix) :]) for conversation in below)
+
+    async def capture(self, key: SessionKey, *, project: str | None = None) -> Event:
+        """Learn from a session: what it decided and said becomes candidates for the inbox."""
+        return await run_blocking(self._capture, key, project)
+
+    async def close(self) -> None:
+        """Close the memory, unless it was given open."""
+        await run_blocking(self._close)
+
+    def _append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         for _ in range(MAX_ATTEMPTS):
-            conversation = await self._rec.conversations.start(agent=self._agent, key=_key_of(key))
-            if (
-                conversation.ended_at is not None
-            ):  # to learn from it; the session goes on all the same
-                conversation = await self._rec.conversations.resume(conversation)
-            latest = await self._rec.conversations.messages(
-                conversation, newest_first=True, limit=PAGE
-            )
+            conversation = self._rec.conversations.start(agent=self._agent, key=_key_of(key))
+            conversation = resume_if_ended(self._rec, conversation)
+            latest = self._rec.conversations.messages(conversation, newest_first=True, limit=PAGE)
             stored = {_uuid(message.payload) for message in latest} - {None}
             new = [entry for entry in entries if _uuid(entry) not in stored]
             try:
-                await self._rec.conversations.append_many(
+                self._rec.conversations.append_many(
                     conversation,
                     [_message(entry) for entry in new],
                     expected_revision=conversation.revision,
@@ -74,80 +105,45 @@ class RecollectSessionStore(SessionStore):
             except RevisionConflict:
                 continue  # another process was faster; its lines may be the same
             if new and not key.get("subpath"):
-                await self._fold(key, new)
+                self._fold(key, new)
             return
         raise _conflict(key)
 
-    async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
-        """Return all lines of a transcript; None if it was never written."""
-        conversation = await self._find(key)
+    def _load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
+        conversation = self._find(key)
         if conversation is None:
             return None
-        messages: list[Message] = []
-        while page := await self._rec.conversations.messages(
-            conversation, start=messages[-1].position + 1 if messages else 0, limit=PAGE
-        ):
-            messages += page
-        entries: list[SessionStoreEntry] = [
-            message.payload for message in messages if message.payload is not None
-        ]
-        return entries or None
+        payloads = [message.payload for message in all_messages(self._rec, conversation)]
+        return [payload for payload in payloads if payload is not None] or None
 
-    async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
-        """Return the sessions of a project with the time of their last line."""
-        return [
-            {"session_id": document.key, "mtime": _milliseconds(document)}
-            for document in await self._summaries(project_key)
-        ]
-
-    async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
-        """Return the SDK's summaries of the sessions of a project."""
-        return [
-            {"session_id": document.key, "mtime": _milliseconds(document), "data": document.value}
-            for document in await self._summaries(project_key)
-        ]
-
-    async def delete(self, key: SessionKey) -> None:
-        """Delete a session with those of its subagents, or only one of these."""
-        doomed = [conversation for conversation in [await self._find(key)] if conversation]
+    def _delete(self, key: SessionKey) -> None:
+        doomed = [conversation for conversation in [self._find(key)] if conversation]
         if not key.get("subpath"):
-            doomed += await self._below(key)
-            await self._rec.documents.delete(self._namespace(key["project_key"]), key["session_id"])
+            doomed += self._below(key)
+            self._rec.documents.delete(self._namespace(key["project_key"]), key["session_id"])
         for conversation in doomed:
-            await self._rec.conversations.delete(conversation)
+            self._rec.conversations.delete(conversation)
 
-    async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
-        """Return the subpaths of a session that were written."""
-        prefix = f"{_key_of(key)}/"
-        return sorted(
-            unquote(conversation.key[len(prefix) :]) for conversation in await self._below(key)
-        )
-
-    async def capture(self, key: SessionKey, *, project: str | None = None) -> Event:
-        """Learn from a session: what it decided and said becomes candidates for the inbox."""
-        entries = await self.load(key)
+    def _capture(self, key: SessionKey, project: str | None) -> Event:
+        entries = self._load(key)
         if entries is None:
             raise NotFound(f"session {key['session_id']!r} of this project was never written")
         lines = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
-        return await self._rec.capture_session(
+        return self._rec.capture_session(
             lines, project=project, agent=self._agent, session=key["session_id"]
         )
 
-    async def close(self) -> None:
-        """Close the memory, unless it was given open."""
-        await self._rec.close()
-
-    async def _find(self, key: Mapping[str, Any]) -> Conversation | None:
+    def _find(self, key: Mapping[str, Any]) -> Conversation | None:
         try:
-            return await self._rec.conversations.find(_key_of(key), agent=self._agent)
+            return self._rec.conversations.find(_key_of(key), agent=self._agent)
         except NotFound:
             return None  # the agent is created with its first session
 
-    async def _below(self, key: Mapping[str, Any]) -> list[Conversation]:
+    def _below(self, key: Mapping[str, Any]) -> list[Conversation]:
         conversations: list[Conversation] = []
         prefix = f"{_key_of(key)}/"
         try:
-            while page := await self._rec.conversations.list(
+            while page := self._rec.conversations.list(
                 agent=self._agent, key_prefix=prefix, limit=MAX_LIMIT, offset=len(conversations)
             ):
                 conversations += page
@@ -155,21 +151,15 @@ class RecollectSessionStore(SessionStore):
             return []  # as above
         return conversations
 
-    async def _fold(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
+    def _fold(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
         """Add lines to the SDK's summary of a session."""
         namespace, session_id = self._namespace(key["project_key"]), key["session_id"]
         for _ in range(MAX_ATTEMPTS):
-            document = await self._rec.documents.get(namespace, session_id)
-            former: SessionSummaryEntry | None = None
-            if document is not None:
-                former = {
-                    "session_id": session_id,
-                    "mtime": _milliseconds(document),
-                    "data": document.value,
-                }
+            document = self._rec.documents.get(namespace, session_id)
+            former = _summary(document) if document else None
             summary = fold_session_summary(former, key, list(entries))
             try:
-                await self._rec.documents.put(
+                self._rec.documents.put(
                     namespace,
                     session_id,
                     summary["data"],
@@ -181,14 +171,6 @@ class RecollectSessionStore(SessionStore):
                 continue
             return
         raise _conflict(key)
-
-    async def _summaries(self, project_key: str) -> list[Document]:
-        documents: list[Document] = []
-        while page := await self._rec.documents.search(
-            self._namespace(project_key), limit=MAX_LIMIT, offset=len(documents)
-        ):
-            documents += [hit.document for hit in page]
-        return documents
 
     def _namespace(self, project_key: str) -> tuple[str, ...]:
         return (NAMESPACE, self._agent, project_key)
@@ -225,5 +207,6 @@ def _uuid(entry: Any) -> str | None:
     return uuid if isinstance(uuid, str) else None
 
 
-def _milliseconds(document: Document) -> int:
-    return int(document.updated_at.timestamp() * 1_000)
+def _summary(document: Document) -> SessionSummaryEntry:
+    milliseconds = int(document.updated_at.timestamp() * 1_000)
+    return {"session_id": document.key, "mtime": milliseconds, "data": document.value}

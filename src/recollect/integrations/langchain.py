@@ -20,15 +20,12 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, PrivateAttr
 
 from recollect.api.recollect import Recollect
-from recollect.client.held_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
-from recollect.domain.conversation import Conversation, Message
+from recollect.domain.conversation import Message
 from recollect.domain.retrieval import Hit
-from recollect.errors import InvalidInput
-from recollect.integrations.agent_memory import resume_if_ended
+from recollect.integrations.agent_memory import AgentMemory, check_session_id
 from recollect.integrations.memory_source import MemorySetting, open_memory
 
-PAGE = 1_000  # messages read at once
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _TYPES = {role: kind for kind, role in _ROLES.items()}
 
@@ -48,36 +45,22 @@ class RecollectChatHistory(BaseChatMessageHistory):
         agent: str = "langchain",
         project: str | None = None,
     ) -> None:
-        if not session_id:
-            raise InvalidInput("the session id is empty; its conversation is found by it")
-        announce_adapter()
-        self.session_id = session_id
-        self._rec, self._close = open_memory(memory)
-        self._agent = agent
-        self._project = project
+        self.session_id = check_session_id(session_id)
+        self._memory = AgentMemory(memory, agent=agent, project=project)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """All messages, oldest first."""
-        conversation = self._conversation()
-        messages: list[Message] = []
-        while page := self._rec.conversations.messages(
-            conversation, start=messages[-1].position + 1 if messages else 0, limit=PAGE
-        ):
-            messages += page
-        return messages_from_dict([_stored(message) for message in messages])
+        stored = self._memory.messages(self.session_id)
+        return messages_from_dict([_stored(message) for message in stored])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Append messages, all or none."""
-        if messages:
-            drafts = [_draft(message) for message in messages]
-            conversation = resume_if_ended(self._rec, self._conversation())
-            self._rec.conversations.append_many(conversation, drafts)
-            note_stored(drafts)
+        self._memory.append(self.session_id, [_draft(message) for message in messages])
 
     def clear(self) -> None:
         """Delete the messages; what was learnt from them stays."""
-        self._rec.conversations.delete(self._conversation())
+        self._memory.clear(self.session_id)
 
     async def aget_messages(self) -> list[BaseMessage]:
         """Return all messages, oldest first."""
@@ -93,12 +76,7 @@ class RecollectChatHistory(BaseChatMessageHistory):
 
     def close(self) -> None:
         """Close the memory, unless it was given open."""
-        self._close()
-
-    def _conversation(self) -> Conversation:
-        return self._rec.conversations.start(
-            agent=self._agent, project=self._project, key=self.session_id
-        )
+        self._memory.close()
 
 
 class RecollectRetriever(BaseRetriever):

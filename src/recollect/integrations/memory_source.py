@@ -4,10 +4,9 @@ from collections.abc import Callable
 from os import PathLike
 from typing import TypeGuard
 
-from recollect import aconnect, aopen, connect
+from recollect import connect
 from recollect import open as open_store
 from recollect.api.recollect import Recollect
-from recollect.client.async_recollect import AsyncRecollect
 
 MemorySetting = Recollect | str | PathLike[str] | None
 
@@ -22,20 +21,6 @@ def open_memory(memory: MemorySetting) -> tuple[Recollect, Callable[[], None]]:
         return memory, lambda: None
     opened = connect(memory) if _is_address(memory) else open_store(memory)
     return opened, opened.close
-
-
-def open_async_memory(memory: MemorySetting) -> AsyncRecollect:
-    """Return the same for asynchronous code; closing it does not close a store that was open."""
-    if isinstance(memory, Recollect):
-        return _Borrowed(lambda: memory)
-    return aconnect(memory) if _is_address(memory) else aopen(memory)
-
-
-class _Borrowed(AsyncRecollect):
-    """A store that somebody else closes."""
-
-    async def close(self) -> None:
-        """Leave the store open."""
 
 
 def _is_address(memory: str | PathLike[str] | None) -> TypeGuard[str]:

@@ -10,22 +10,28 @@ Each item of the history is one message of a conversation: its text is searched 
 message, and the item itself is the payload, returned exactly as the SDK gave it.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, TypeVarTuple
 
 from agents import SessionSettings, TResponseInputItem
 from agents.memory import SessionABC
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 from agents.run_config import CallModelData, ModelInputData
 
-from recollect.client.held_exchanges import announce_adapter, note_stored
-from recollect.domain.conversation import Conversation, Message
-from recollect.errors import InvalidInput, NotFound
-from recollect.integrations.memory_source import MemorySetting, open_async_memory
+from recollect.client.run_blocking import run_blocking
+from recollect.domain.conversation import Message
+from recollect.integrations.agent_memory import (
+    BUDGET_TOKENS,
+    PAGE,
+    AgentMemory,
+    check_session_id,
+)
+from recollect.integrations.memory_source import MemorySetting
 from recollect.text.message_text import parts_text
 
-PAGE = 10_000  # messages read at once
-BUDGET_TOKENS = 2_000
+T = TypeVar("T")
+Args = TypeVarTuple("Args")
 
 
 class RecollectSession(SessionABC):
@@ -47,56 +53,32 @@ class RecollectSession(SessionABC):
         budget_tokens: int = BUDGET_TOKENS,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        if not session_id:
-            raise InvalidInput("the session id is empty; its conversation is found by it")
-        self.session_id = session_id
+        self.session_id = check_session_id(session_id)
         self.session_settings = coerce_session_settings(session_settings or SessionSettings())
-        announce_adapter()
-        self._rec = open_async_memory(memory)
-        self._agent = agent
-        self._project = project
-        self._budget_tokens = budget_tokens
+        self._memory = AgentMemory(
+            memory, agent=agent, project=project, budget_tokens=budget_tokens
+        )
         self._is_closed = False
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest *limit* items, or all, oldest first."""
         limit = resolve_session_limit(limit, self.session_settings)
-        messages: list[Message] = []
-        conversation = await self._conversation()
-        before: int | None = None
-        while limit is None or len(messages) < limit:
-            size = PAGE if limit is None else min(PAGE, limit - len(messages))
-            if size <= 0:
-                break
-            page = await self._rec.conversations.messages(
-                conversation, newest_first=True, before=before, limit=size
-            )
-            messages += page
-            if len(page) < size:
-                break
-            before = page[-1].position
-        return [_item(message) for message in reversed(messages)]
+        messages = await self._run(self._messages, limit)
+        return [_item(message) for message in messages]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items to the history, all or none."""
-        conversation = await self._conversation()
-        if items:
-            if (
-                conversation.ended_at is not None
-            ):  # to learn from it; the session goes on all the same
-                conversation = await self._rec.conversations.resume(conversation)
-            drafts = [_message(item) for item in items]
-            await self._rec.conversations.append_many(conversation, drafts)
-            note_stored(drafts)
+        drafts = [_message(item) for item in items]
+        await self._run(self._memory.append, self.session_id, drafts)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the newest item out of the history and return it."""
-        message = await self._rec.conversations.pop(await self._conversation())
+        message = await self._run(self._pop)
         return None if message is None else _item(message)
 
     async def clear_session(self) -> None:
         """Delete the history; what was learnt from it stays."""
-        await self._rec.conversations.delete(await self._conversation())
+        await self._run(self._memory.clear, self.session_id)
 
     async def recall(self, query: str, *, visible_texts: Sequence[str] = ()) -> str:
         """
@@ -104,20 +86,9 @@ class RecollectSession(SessionABC):
 
         The *visible_texts*, which the model sees anyway, are left out.
         """
-        self._check_open()
-        try:
-            bundle = await self._rec.context_for(
-                query,
-                agent=self._agent,
-                project=self._project,
-                conversation=await self._rec.conversations.find(self.session_id, agent=self._agent),
-                history=False,
-                visible_texts=visible_texts,
-                budget_tokens=self._budget_tokens,
-            )
-        except NotFound:
-            return ""  # the agent is created with its first item
-        return bundle.text
+        return await self._run(
+            partial(self._memory.recall, query, visible_texts, asked_in=self.session_id)
+        )
 
     async def add_memory(self, data: CallModelData[Any]) -> ModelInputData:
         """
@@ -135,17 +106,32 @@ class RecollectSession(SessionABC):
     async def close(self) -> None:
         """Close the store, unless it was given open."""
         self._is_closed = True
-        await self._rec.close()
+        await run_blocking(self._memory.close)
 
-    async def _conversation(self) -> Conversation:
-        self._check_open()
-        return await self._rec.conversations.start(
-            agent=self._agent, project=self._project, key=self.session_id
-        )
+    def _messages(self, limit: int | None) -> list[Message]:
+        if limit is None:
+            return self._memory.messages(self.session_id)
+        messages: list[Message] = []
+        conversation = self._memory.conversation(self.session_id)
+        while (missing := limit - len(messages)) > 0:
+            page = self._memory.rec.conversations.messages(
+                conversation,
+                newest_first=True,
+                before=messages[-1].position if messages else None,
+                limit=min(PAGE, missing),
+            )
+            messages += page
+            if len(page) < min(PAGE, missing):
+                break
+        return messages[::-1]
 
-    def _check_open(self) -> None:
+    def _pop(self) -> Message | None:
+        return self._memory.rec.conversations.pop(self._memory.conversation(self.session_id))
+
+    async def _run(self, work: Callable[[*Args], T], *args: *Args) -> T:
         if self._is_closed:
             raise RuntimeError(f"session {self.session_id!r} is closed; make another one")
+        return await run_blocking(work, *args)
 
 
 def _message(item: Any) -> Mapping[str, Any]:
