@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from git_worktrees import linked_worktree
 from recollect import InvalidInput, LocalRecollect, NotFound
 from recorded_sessions import RecordedSession
 from support import FakeClock, open_memory
@@ -43,6 +44,30 @@ def test_the_history_of_a_file_names_its_changes_and_what_was_decided(rec: Local
     assert rec.captures.file_history("lib/vat.ts", project="shop").edits == ()
 
 
+def test_a_file_is_the_same_in_all_worktrees_of_its_repository(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    main = tmp_path / "shop"
+    (main / ".git").mkdir(parents=True)
+    worktree = linked_worktree(main, tmp_path / "fix")
+    other = tmp_path / "bank"
+    (other / ".git").mkdir(parents=True)
+    paths = [main / "vat.ts", worktree / "vat.ts", worktree / "lib" / "vat.ts", other / "vat.ts"]
+    removed = tmp_path / "removed" / "lib" / "vat.ts"
+    for number, path in enumerate([*paths, removed]):
+        session = RecordedSession(session=f"s-{number}").say("Go on.").edit(str(path))
+        rec.capture_session(session.text(), project=main)
+    rec.drain()
+
+    def changed(path: str | Path) -> set[str]:
+        history = rec.captures.file_history(str(path), project=main, limit=20)
+        return {edit.subject for edit in history.edits}
+
+    assert changed(main / "vat.ts") == {str(paths[0]), str(paths[1]), str(removed)}
+    assert changed(worktree / "lib" / "vat.ts") == {str(paths[2]), str(removed)}
+    assert changed("lib/vat.ts") == {str(paths[2]), str(removed)}
+
+
 def test_an_error_names_the_command_that_failed_with_it_and_what_worked(
     rec: LocalRecollect,
 ) -> None:
@@ -78,6 +103,24 @@ def test_a_program_names_the_commands_that_worked_and_those_that_failed(
     )  # inspections are not recorded
     with pytest.raises(InvalidInput, match="program is empty"):
         rec.captures.command_history("", project="shop")
+
+
+@pytest.mark.parametrize(
+    "worked", ["uv run pytest -q", "poetry run pytest -q", "cd api && python -m pytest -q"]
+)
+def test_a_program_is_recognised_behind_what_runs_it(rec: LocalRecollect, worked: str) -> None:
+    session = RecordedSession().run("pytest -q", "No module named 'httpx'", failed=True)
+    session.run("uv run mypy src", "Success").run(worked, "3 passed")
+    capture(rec, session)
+
+    history = rec.captures.command_history("pytest", project="shop")
+
+    assert [call.subject for call in history.worked] == [worked]
+    [failure] = history.failures
+    assert failure.worked is not None
+    assert failure.worked.subject == worked
+    mypy = rec.captures.command_history("mypy", project="shop")
+    assert [call.subject for call in mypy.worked] == ["uv run mypy src"]
 
 
 def test_a_session_names_the_files_it_changed(rec: LocalRecollect) -> None:

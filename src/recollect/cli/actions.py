@@ -1,16 +1,20 @@
 """The commands `blame`, `fix` and `how`: what captured sessions did, and what was decided then."""
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
+from recollect.app.place_hint import place_hint
 from recollect.cli.memory_text import memory_lines
 from recollect.cli.options import request_options, with_store
 from recollect.cli.output import Output, safe, shorten, text_argument
 from recollect.domain.memory import Memory
 from recollect.domain.tool_call import FileHistory, Outcome, RecordedCall, RecordedFailure
+from recollect.service.disk.git_checkout import repository_root
 from recollect.wire.requests.captures import ActionHistoryFields
 
 _HINT = "Sessions are recorded by the hooks (`recollect setup`) or by `recollect capture FILE`."
@@ -26,16 +30,21 @@ def blame(rec: LocalRecollect, *, path: str | None, **place: Any) -> Output:
     Print when FILE was changed, by which sessions, and what was decided about it.
 
     Without FILE, print the files that the latest session changed, or the one given by --session.
-    The project is that of the current folder unless --project names another.
+    The project is that of the file, or of the current folder, unless --project names another.
     """
-    place.setdefault("project", ".")
     if path is None:
+        place.setdefault("project", ".")
         changed = rec.captures.session_files(**place)
         lines = _session_lines(changed.session, changed.files, changed.decisions)
         return Output(changed, lines)
     place.pop("session", None)
+    project = "."
+    if Path(path).exists():
+        path = os.path.abspath(path)  # a relative one is compared by its last parts alone
+        project = repository_root(Path(path)) or project
+    place.setdefault("project", project)
     history = rec.captures.file_history(path, **place)
-    return Output(history, _file_lines(history))
+    return Output(history, _file_lines(history) or _nothing(rec, f"change of {path}", **place))
 
 
 @click.command()
@@ -52,7 +61,7 @@ def fix(rec: LocalRecollect, *, error: str, **place: Any) -> Output:
     place.setdefault("project", ".")
     history = rec.captures.error_history(text_argument(error), **place)
     lines = [*_failure_lines(history.failures), *_memory_section(history.memories)]
-    return Output(history, lines or f"No similar error was recorded. {_HINT}")
+    return Output(history, lines or _nothing(rec, "similar error", **place))
 
 
 @click.command()
@@ -69,17 +78,24 @@ def how(rec: LocalRecollect, *, tool: str, **place: Any) -> Output:
     history = rec.captures.command_history(tool, **place)
     lines = [f"[green]✓[/green] {_call_text(call)}" for call in history.worked]
     lines += [*_failure_lines(history.failures), *_memory_section(history.memories)]
-    return Output(history, lines or f"No command of {safe(tool)} was recorded. {_HINT}")
+    return Output(history, lines or _nothing(rec, f"command of {tool}", **place))
 
 
-def _file_lines(history: FileHistory) -> Iterator[str]:
-    if not (history.edits or history.memories):
-        yield f"No change of {safe(history.path)} was recorded. {_HINT}"
+def _nothing(rec: LocalRecollect, what: str, *, project: str, **_: Any) -> list[str]:
+    """Return what to do if nothing was recorded: perhaps the project goes by another name."""
+    hint = place_hint(rec, project)
+    return [f"No {safe(what)} was recorded. {_HINT}", *([safe(hint)] if hint else [])]
+
+
+def _file_lines(history: FileHistory) -> list[str]:
+    lines = []
     for edit in history.edits:
         outcome = f" ({_OUTCOMES[edit.outcome]})" if edit.outcome in _OUTCOMES else ""
-        yield f"{edit.called_at:%Y-%m-%d %H:%M} changed{outcome}  [dim]{_origin(edit)}[/dim]"
-    yield from _memory_section(history.memories)
-    yield from _memory_section(history.decisions, "Decided in the same sessions:")
+        origin = f"[dim]{_origin(edit)}[/dim]"
+        lines.append(f"{edit.called_at:%Y-%m-%d %H:%M} changed{outcome}  {origin}")
+    lines += _memory_section(history.memories)
+    lines += _memory_section(history.decisions, "Decided in the same sessions:")
+    return lines
 
 
 def _session_lines(

@@ -23,11 +23,17 @@ from recollect.domain.tool_call import (
     SessionFiles,
 )
 from recollect.engine.learn.recorded_calls import read_unread_sources
-from recollect.engine.learn.shell_commands import is_same_task, program_name
+from recollect.engine.learn.shell_commands import (
+    RUNNERS,
+    is_same_task,
+    program_name,
+    without_runner,
+)
 from recollect.engine.learn.similar_errors import error_similarity
 from recollect.engine.learn.tool_actions import find_error_line
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.conflicts import CURRENT
+from recollect.service.disk.same_file import FileMatcher
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.read import MemoryQuery, search_memories
 from recollect.service.services import Services
@@ -89,7 +95,7 @@ def command_history(
     read_unread_sources(services.store, limit=MAX_UNREAD)
     with services.store.read() as tables:
         owners = _owners(tables, request)
-        calls = tables.tool_calls.calls_named(ActionKind.RUN, [program], owners, limit=MAX_CALLS)
+        calls = _calls_of_program(tables, program, owners)
         if request.program.strip() != program:
             calls = [call for call in calls if is_same_task(call.subject, request.program)]
         failed = [call for call in calls if call.outcome is Outcome.FAILED]
@@ -131,16 +137,9 @@ def session_files(services: Services, request: requests.GetSessionFilesRequest) 
 
 def edits_of(tables: Tables, path: str, owners: Sequence[Owner]) -> list[RecordedCall]:
     """Return the changes of the file *path*, latest first; either path may be relative."""
-    name = PurePath(path).name
+    name, file = PurePath(path).name, FileMatcher(path)
     calls = tables.tool_calls.calls_named(ActionKind.CHANGE, [name], owners, limit=MAX_CALLS)
-    return [call for call in calls if is_same_file(call.subject, path)]
-
-
-def is_same_file(path: str, other: str) -> bool:
-    """Return whether two paths may name one file: the longer one ends with the shorter one."""
-    parts, other_parts = PurePath(path).parts, PurePath(other).parts
-    length = min(len(parts), len(other_parts))
-    return parts[-length:] == other_parts[-length:]
+    return [call for call in calls if file.matches(call.subject)]
 
 
 def failures_of(
@@ -152,6 +151,18 @@ def failures_of(
     source_ids += [call.source_id for call in calls if not call.session]
     session_calls = tables.tool_calls.of_sources(source_ids)
     return [RecordedFailure(call=call, worked=_next_success(call, session_calls)) for call in calls]
+
+
+def _calls_of_program(tables: Tables, program: str, owners: Sequence[Owner]) -> list[RecordedCall]:
+    """Return the runs of a program, latest first, also those by `uv run` and the like."""
+    kind = ActionKind.RUN
+    calls = tables.tool_calls.calls_named(kind, [program], owners, limit=MAX_CALLS)
+    if program not in RUNNERS:
+        by_runner = tables.tool_calls.calls_named(kind, RUNNERS, owners, limit=MAX_CALLS)
+        calls += [
+            call for call in by_runner if program_name(without_runner(call.subject)) == program
+        ]
+    return sorted(calls, key=lambda call: call.called_at, reverse=True)
 
 
 def _next_success(failed: RecordedCall, calls: Iterable[RecordedCall]) -> RecordedCall | None:

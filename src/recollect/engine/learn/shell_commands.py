@@ -27,6 +27,25 @@ _BEFORE_PROGRAM = LazyPattern(
     r"^(?:(?:sudo|time|env|nohup|exec|command)\s+|[A-Z_][A-Z0-9_]*=\S*\s+|\(\s*)+"
 )
 _MODULE = LazyPattern(r"(?:\S*/)?python[\d.]*\s+-m\s+(\S+)")
+# What runs another program, in an environment of the project.
+RUNNERS = (
+    "uv",
+    "uvx",
+    "poetry",
+    "pipenv",
+    "pdm",
+    "hatch",
+    "npx",
+    "bunx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bundle",
+)
+_RUNNER = LazyPattern(
+    r"^(?:(?:uv|poetry|pipenv|pdm|hatch)\s+run|uvx|npx|bunx|(?:pnpm|yarn)\s+(?:exec|dlx)|npm\s+exec|"
+    r"bundle\s+exec)\s+(?:-\S*\s+)*"
+)
 _HELP_OPTION = LazyPattern(r"(?:^|\s)(?:--version|--help)(?:\s|$)")
 _OUTPUT_REDIRECT = LazyPattern(r">(?!&|\s*/dev/null)|<<|\btee\b")
 _FENCE_START = LazyPattern(
@@ -49,7 +68,8 @@ def command_pieces(command: str) -> list[str]:
 
 
 def is_same_task(left: str, right: str) -> bool:
-    """Return whether two commands attempt the same task."""
+    """Return whether two commands attempt the same task; `uv run` and the like make no other."""
+    left, right = without_runner(left), without_runner(right)
     first, second = _main_words(left), _main_words(right)
     if first and first == second:
         return True
@@ -57,6 +77,12 @@ def is_same_task(left: str, right: str) -> bool:
     if not left_words or not right_words:
         return False
     return len(left_words & right_words) * 2 >= min(len(left_words), len(right_words))
+
+
+def without_runner(command: str) -> str:
+    """Return the main part of *command* without a program that only runs it, such as `uv run`."""
+    piece = _main_piece(command)
+    return _RUNNER.sub("", piece) or piece
 
 
 def command_words(command: str) -> frozenset[str]:

@@ -45,6 +45,12 @@ def find_checkout(path: Path) -> Checkout:
     return Checkout(start, "", start)
 
 
+def repository_root(path: Path) -> str:
+    """Return the root of the checkout that contains *path*, '' if there is none."""
+    root = find_checkout(path).root
+    return str(root) if (root / ".git").exists() else ""
+
+
 def _git_folder(marker: Path) -> Path:
     if marker.is_dir():
         return marker
