@@ -41,11 +41,17 @@ def pages_with_examples() -> list[Path]:
     ]
 
 
-def run_framework_page(name: str, folder: Path, env: Mapping[str, str]) -> None:
-    """Run the examples of the page about a framework, and compare what they print."""
+def run_framework_page(
+    name: str, folder: Path, env: Mapping[str, str], *, ignored: str = ""
+) -> None:
+    """
+    Run the examples of the page about a framework, and compare what they print.
+
+    *ignored* is a category of warnings that the framework itself causes.
+    """
     for example in examples((FRAMEWORKS / name).read_text(encoding="utf-8")):
         if example.language == "python":
-            printed = run_example(example, folder, env)
+            printed = run_example(example, folder, env, ignored=ignored)
             expected = without_varying_parts(example.output or "")
             assert without_varying_parts(printed) == expected, name
 
@@ -62,10 +68,13 @@ def examples(text: str) -> Iterator[Example]:
             yield Example(block[1], block[2], output)
 
 
-def run_example(example: Example, folder: Path, env: Mapping[str, str]) -> str:
-    """Run an example in *folder* and return what it printed; fail if it fails."""
+def run_example(
+    example: Example, folder: Path, env: Mapping[str, str], *, ignored: str = ""
+) -> str:
+    """Run an example in *folder* and return what it printed; fail if it fails or warns."""
     if example.language == "python":
-        return _run([sys.executable, "-W", "error", "-c", example.code], folder, env)
+        warnings = ["-W", "error", *(["-W", f"ignore::{ignored}"] if ignored else [])]
+        return _run([sys.executable, *warnings, "-c", example.code], folder, env)
     lines = [line.removeprefix(INSTALL) for line in example.code.splitlines()]
     return "".join(_run(["bash", "-c", line], folder, env) for line in lines)
 

@@ -13,7 +13,7 @@ from doc_examples import reader_environment, run_framework_page
 from learning_checks import memory_was_injected, texts_of_all_agents
 from recollect import LocalRecollect, learning
 from recollect.integrations.agent_framework import RecollectProvider
-from vendor_server import VendorServer, default_text
+from vendor_server import ScriptedResponse, VendorServer, default_text
 
 pytestmark = pytest.mark.vendor
 
@@ -85,8 +85,12 @@ def test_a_session_goes_on_after_its_conversation_was_ended(rec: LocalRecollect)
     assert [message.text for message in asyncio.run(scene())] == ["one", "two"]
 
 
-def test_an_agent_remembers_across_processes_and_sessions(tmp_path: Path) -> None:
-    run_framework_page("agent-framework.md", tmp_path, reader_environment(tmp_path))
+def test_an_agent_remembers_across_processes_and_sessions(
+    vendor: VendorServer, tmp_path: Path
+) -> None:
+    vendor.set_default(ScriptedResponse(text="Noted."))
+    openai = {"OPENAI_BASE_URL": vendor.openai_url, "OPENAI_API_KEY": "test"}
+    run_framework_page("agent-framework.md", tmp_path, reader_environment(tmp_path, **openai))
 
     async def ask(session_id: str, provider: RecollectProvider) -> str:
         agent = Agent(EchoClient(), context_providers=[provider])

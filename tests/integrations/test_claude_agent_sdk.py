@@ -8,6 +8,7 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, query
 from claude_agent_sdk.testing import run_session_store_conformance
 
+import recollect
 from doc_examples import reader_environment, run_framework_page
 from recollect import LocalRecollect
 from recollect.integrations.claude_agent_sdk import RecollectSessionStore
@@ -179,5 +180,18 @@ def test_a_session_is_searched_and_learnt_from(rec: LocalRecollect) -> None:
     assert "Rex" in learnt.memory.content
 
 
-def test_the_guide_runs(tmp_path: Path) -> None:
-    run_framework_page("claude-agent-sdk.md", tmp_path, reader_environment(tmp_path))
+def test_the_guide_runs(vendor: VendorServer, tmp_path: Path) -> None:
+    vendor.set_default(ScriptedResponse(text="Noted."))
+    env = {
+        "ANTHROPIC_BASE_URL": vendor.anthropic_url,
+        "ANTHROPIC_API_KEY": "test",
+        "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+    run_framework_page("claude-agent-sdk.md", tmp_path, reader_environment(tmp_path, **env))
+
+    with recollect.open(tmp_path / "memory.db") as rec:
+        rec.drain()
+        [hit, *_] = rec.search("staging server", project="site", statuses=("active", "inbox"))
+    assert "walnut" in hit.memory.content

@@ -18,10 +18,12 @@ from google.adk.sessions import InMemorySessionService, Session
 from google.adk.tools import load_memory, preload_memory
 from google.genai import types
 
+from chat_server import chat_server, json_reply
 from doc_examples import reader_environment, run_framework_page
 from learning_checks import texts_of_all_agents
 from recollect import LocalRecollect, learning
 from recollect.integrations.google_adk import RecollectMemoryService, create_memory_service
+from sample_responses import gemini_response
 from vendor_calls import ask_chat, openai_client
 from vendor_server import VendorServer, default_text
 
@@ -152,7 +154,12 @@ def test_the_command_of_adk_opens_the_service_by_a_uri(tmp_path: Path) -> None:
 
 
 def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
-    run_framework_page("google-adk.md", tmp_path, reader_environment(tmp_path))
+    with chat_server() as gemini:
+        gemini.replies = [json_reply(gemini_response({"text": "Noted."}))]
+        google = {"GOOGLE_GEMINI_BASE_URL": gemini.url, "GEMINI_API_KEY": "test"}
+        env = reader_environment(tmp_path, **google)
+        run_framework_page("google-adk.md", tmp_path, env, ignored="DeprecationWarning")
+    assert "My dog is called Rex." in str(gemini.requests[0].body)
 
     async def ask(user_id: str) -> tuple[str, str]:
         service = RecollectMemoryService(tmp_path / "memory.db")

@@ -125,7 +125,8 @@ def test_a_message_is_stored_whole(rec: LocalRecollect) -> None:
 
 
 def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
-    run_framework_page("llama-index.md", tmp_path, reader_environment(tmp_path))
+    env = reader_environment(tmp_path)
+    run_framework_page("llama-index.md", tmp_path, env, ignored="DeprecationWarning")
 
     block = RecollectMemoryBlock(tmp_path / "memory.db", agent="helper", name="known")
     text = asyncio.run(told(block, session="thread-3"))

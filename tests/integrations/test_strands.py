@@ -16,7 +16,7 @@ from learning_checks import memory_was_injected, texts_of_all_agents
 from recollect import LocalRecollect, learning
 from recollect.integrations.strands import RecollectMemoryStore
 from support import candidates
-from vendor_server import VendorServer
+from vendor_server import ScriptedResponse, VendorServer
 
 pytestmark = pytest.mark.vendor
 
@@ -146,8 +146,10 @@ def test_a_store_that_is_not_writable_is_only_searched(rec: LocalRecollect) -> N
     assert rec.conversations.find("s2", agent="helper") is None
 
 
-def test_an_agent_remembers_across_processes(tmp_path: Path) -> None:
-    run_framework_page("strands.md", tmp_path, reader_environment(tmp_path))
+def test_an_agent_remembers_across_processes(vendor: VendorServer, tmp_path: Path) -> None:
+    vendor.set_default(ScriptedResponse(text="Noted."))
+    openai = {"OPENAI_BASE_URL": vendor.openai_url, "OPENAI_API_KEY": "test"}
+    run_framework_page("strands.md", tmp_path, reader_environment(tmp_path, **openai))
 
     store = RecollectMemoryStore(tmp_path / "memory.db", agent="helper")
     answer = ask(store, QUESTION)
