@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Imported, LocalRecollect, MemoryExplanation, NotFound, Status
+from recollect import (
+    Imported,
+    LocalRecollect,
+    MemoryExplanation,
+    NotFound,
+    RevisionConflict,
+    Status,
+)
 from recollect.domain.tombstone import DeletedKind
 from store_bytes import files_with_word
 from support import FakeClock, open_memory
@@ -309,3 +316,26 @@ def test_a_deleted_message_and_a_deleted_document_do_not_come_back(machines: Mac
     for rec in (here, there):
         assert rec.conversations.messages(conversation.id) == []
         assert rec.documents.get(("notes",), "code") is None
+
+
+def test_messages_that_come_back_make_an_older_revision_of_their_conversation_stale(
+    machines: Machines,
+) -> None:
+    here, there = machines.here, machines.there
+    talk = here.conversations.start(agent="anna", key="thread-1")
+    here.conversations.append(talk, "user", "one")
+    machines.copy_there()
+    read = here.conversations.get(talk)
+    there.conversations.append(talk, "assistant", "two")
+
+    imported = machines.come_back()
+
+    assert imported.conflicts == ()
+    with pytest.raises(RevisionConflict):
+        here.conversations.append(talk, "user", "three", expected_revision=read.revision)
+    current = here.conversations.get(talk)
+    assert machines.come_back().added == {}
+    assert here.conversations.get(talk) == current, "the same file again changes nothing"
+    here.conversations.append(talk, "user", "three", expected_revision=current.revision)
+    contents = [message.content for message in here.conversations.messages(talk)]
+    assert contents == ["one", "two", "three"]

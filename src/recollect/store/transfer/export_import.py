@@ -72,6 +72,8 @@ _ITEM_KINDS: Mapping[str, ItemKind] = {
     "documents": ItemKind.DOCUMENT,
 }
 _COMPARED_TABLES = frozenset({"agents", "blocks", "skills", "files", "documents"})
+# What a store counts for itself; another number is no difference.
+_COUNTERS = frozenset({("conversations", "revision")})
 _OWNER_COLUMNS = ("scope", "project_id", "repo_id", "agent_id", "session_id")
 
 _PARENT_COLUMN: Mapping[str, str] = {
@@ -179,6 +181,8 @@ class RowImporter:
         self._rivals: list[tuple[str, str]] = []
         self._replacements: list[tuple[str, str]] = []
         self.replacing_ids: set[str] = set()  # memories that replace others by an added link
+        self._new_conversation_ids: set[str] = set()
+        self._grown_conversation_ids: set[str] = set()
         self._required = {name: rows.required_columns(name) for name in TABLES}
         self._deleted_ids: set[str] = set()
         self._deleted_hashes: dict[str, int] = {}
@@ -196,6 +200,11 @@ class RowImporter:
         """Return each memory that replaces another one by an added link, with the replaced one."""
         replacements, self._replacements = self._replacements, []
         return replacements
+
+    def take_grown_conversations(self) -> set[str]:
+        """Return the conversations that were here, and to which messages were added."""
+        grown, self._grown_conversation_ids = self._grown_conversation_ids, set()
+        return grown - self._new_conversation_ids
 
     def leave_out(self, record_id: str) -> None:
         """Leave out a record, and the rows that refer to it."""
@@ -266,6 +275,10 @@ class RowImporter:
         if table == "memory_links" and row["relation"] == "supersedes":
             self._replacements.append((row["from_id"], row["to_id"]))
             self.replacing_ids.add(row["from_id"])
+        if table == "conversations":
+            self._new_conversation_ids.add(row["id"])
+        if table == "messages":
+            self._grown_conversation_ids.add(row["conversation_id"])
         if table in _ITEM_KINDS:
             self._new_items.setdefault(_ITEM_KINDS[table], []).append(row["id"])
         self.rows.insert(table, row)
@@ -322,7 +335,11 @@ class RowImporter:
     def _exists(self, table: str, row: ImportedRow) -> bool:
         existing = self.rows.find(table, self._keys[table], row)
         if existing is not None:
-            if any(existing[column] != value for column, value in row.items()):
+            if any(
+                existing[column] != value
+                for column, value in row.items()
+                if (table, column) not in _COUNTERS
+            ):
                 key = ", ".join(str(row[column]) for column in self._keys[table])
                 self.report(f"{table} {key}: differs here, kept as it was")
                 if table in ("memories", "blocks"):

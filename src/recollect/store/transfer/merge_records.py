@@ -74,6 +74,7 @@ def _import_record(
             table = row["table"]
             importer.add(row)
         merger.link_new_rivals()
+        merger.advance_revisions()
     except ValueError as error:  # `RowRefused` is one
         raise ImportRefused(
             f"a row of {table or record[0].get('table')} does not fit into this store: {error}. "
@@ -129,6 +130,11 @@ class RecordMerger:
                     f"memories {older}: {newer} replaces the same memory on another machine; both "
                     "stay (recollect conflicts)"
                 )
+
+    def advance_revisions(self) -> None:
+        """Let nobody overwrite a conversation that they read before messages were added to it."""
+        for conversation_id in self._importer.take_grown_conversations():
+            self._tables.conversations.advance_revision(conversation_id)
 
     def _rival_replacements(self, memory_id: str, replaced_id: str) -> Iterator[str]:
         """Yield the active memories that were here, and replace the same one by other words."""
