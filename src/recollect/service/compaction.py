@@ -269,7 +269,7 @@ def _summarize(
             count=count,
             upcoming=plan.remaining,
         )
-    text = text or previous or f"{len(plan.evicted)} messages that say little"
+    text = text or previous or _count_text(len(plan.evicted))
     first, last = plan.evicted[0].position, plan.evicted[-1].position
     made_at = services.clock.now()
     if window.previous is not None:
@@ -289,6 +289,10 @@ def _summarize(
         created_at=made_at,
     )
     return summary, notes
+
+
+def _count_text(count: int) -> str:
+    return "one message that says little" if count == 1 else f"{count} messages that say little"
 
 
 def _store_summary(window: _Window, plan: CompactionPlan, summary: Summary, tables: Tables) -> bool:
