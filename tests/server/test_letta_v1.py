@@ -367,7 +367,10 @@ def test_passages_are_listed_from_an_id_on(client: Letta, agent_id: str) -> None
     assert numbers(before=ids[4], limit=2) == ["2", "3"]
     assert numbers(ascending=False, limit=2) == ["4", "3"]
     assert numbers(after=ids[4]) == []
-    assert numbers(search="passage 3", limit=1) == ["3"]
+    assert numbers(search="PASSAGE 3") == ["3"]
+    assert numbers(search="passage", limit=2, after=ids[1]) == ["2", "3"]
+    assert numbers(search="passage", before=ids[2], ascending=False) == ["4", "3"]
+    assert numbers(search="train") == []
 
 
 def test_the_passage_of_another_agent_is_not_deleted(client: Letta, agent_id: str) -> None:

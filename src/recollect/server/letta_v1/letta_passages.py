@@ -1,6 +1,7 @@
 """Routes of passages: the archival memory of an agent, and the search in all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Literal
 
 from pydantic import Field
@@ -72,17 +73,37 @@ def list_passages(call: LettaCall) -> Any:
     agent, query = require_agent(call), call.query_as(PassageQuery)
     if query.limit == 0:
         return []
+    after = None if query.after is None else our_id("passage", query.after)
+    before = None if query.before is None else our_id("passage", query.before)
+    newest_first = not query.ascending
     if query.search:
-        hits = _search(call.rec, agent, query.search, limit=query.limit)
-        return [passage_json(hit.memory) for hit in hits]
+        containing = _passages_containing(
+            call.rec, agent, query.search, after=after, before=before, newest_first=newest_first
+        )
+        return [passage_json(passage) for passage in islice(containing, query.limit)]
     passages = call.rec.archive.list(
-        agent,
-        after=None if query.after is None else our_id("passage", query.after),
-        before=None if query.before is None else our_id("passage", query.before),
-        newest_first=not query.ascending,
-        limit=query.limit,
+        agent, after=after, before=before, newest_first=newest_first, limit=query.limit
     )
     return [passage_json(passage) for passage in passages]
+
+
+def _passages_containing(
+    rec: LocalRecollect,
+    agent: Agent,
+    text: str,
+    *,
+    after: str | None,
+    before: str | None,
+    newest_first: bool,
+) -> Iterator[Memory]:
+    """Yield the passages that contain *text* in any case, in the order of the list."""
+    while page := rec.archive.list(agent, after=after, newest_first=newest_first, limit=MAX_LIMIT):
+        for passage in page:
+            if passage.id == before:
+                return
+            if text.casefold() in passage.content.casefold():
+                yield passage
+        after = page[-1].id
 
 
 def search_agent_passages(call: LettaCall) -> Any:
