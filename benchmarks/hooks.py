@@ -13,7 +13,8 @@ import platform
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -41,9 +42,13 @@ OUT = RESULTS / "hooks.md"
 SAMPLE = 64  # real vectors, for the mean of the made-up ones
 BATCH = 1_000
 WARM_UP = 5
+REALTIME_PRIORITY = 10
 EVENTS = ("session-start", "prompt", "pre-tool")  # the last needs a server
 RULE = "We use pnpm in this project, never npm."
 TYPES = ("decision", "project", "task_hint", "episode", "artifact")
+REALTIME_NOTE = (
+    "- With `--realtime` the hooks and the server run before all other programs of the machine."
+)
 # As an installer writes it: a file that imports one function and calls it.
 SCRIPT = "import sys\nfrom recollect.entry import main\nsys.exit(main())\n"
 
@@ -68,7 +73,9 @@ def main(arguments: list[str] | None = None) -> int:
         script = folder / "recollect"
         script.write_text(SCRIPT)
         for size in options.sizes:
-            parts += _measure_size(size, folder / str(size), script, options.times)
+            parts += _measure_size(
+                size, folder / str(size), script, options.times, realtime=options.realtime
+            )
             text = "\n".join([*_notes(options, load), *parts, ""])
             if options.write:
                 OUT.write_text(text, encoding="utf-8")
@@ -76,7 +83,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _measure_size(size: int, folder: Path, script: Path, times: int) -> list[str]:
+def _measure_size(
+    size: int, folder: Path, script: Path, times: int, *, realtime: bool
+) -> list[str]:
     folder.mkdir()
     db = folder / "memory.db"
     stored = _fill(db, size)
@@ -85,11 +94,13 @@ def _measure_size(size: int, folder: Path, script: Path, times: int) -> list[str
     process_times: Times = {}
     outputs: dict[str, list[str]] = {}
     hooks = HookRunner(script, db, process_times, outputs)
-    with memory_server(db) as running:
-        with recollect.connect(running.url) as remote:
-            remote.search("warm up")  # what loading the model takes is measured elsewhere
-        hooks.run("server", prompts[: times + WARM_UP], bare=True)
-    hooks.run("no server", prompts[times + WARM_UP :][: max(times // 3, 1) + WARM_UP], bare=False)
+    with _priority(realtime=realtime):
+        with memory_server(db) as running:
+            with recollect.connect(running.url) as remote:
+                remote.search("warm up")  # what loading the model takes is measured elsewhere
+            hooks.run("server", prompts[: times + WARM_UP], bare=True)
+        without = prompts[times + WARM_UP :][: max(times // 3, 1) + WARM_UP]
+        hooks.run("no server", without, bare=False)
     rows = [
         [name, f"{len(hook_times)}", *_percentiles(hook_times), _answer_count(outputs, name)]
         for name, hook_times in process_times.items()
@@ -165,6 +176,22 @@ class HookRunner:
             self._outputs.setdefault(name, []).append(done.stdout.decode())
 
 
+@contextmanager
+def _priority(*, realtime: bool) -> Iterator[None]:
+    """
+    Let this process, the server and the hooks run before all other programs.
+
+    Then the times are nearly those of a machine that does nothing else (Linux, as root).
+    """
+    if realtime:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REALTIME_PRIORITY))
+    try:
+        yield
+    finally:
+        if realtime:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 def _fill(db: Path, size: int) -> list[GeneratedSentence]:
     """Make a store of *size* memories, embedded, and return them."""
     stored = sentences(size, seed=3)
@@ -222,7 +249,10 @@ def _text(printed: str) -> str:
 
 def _notes(options: argparse.Namespace, load: str) -> list[str]:
     sizes = " ".join(map(str, options.sizes))
-    command = f"python -m benchmarks.hooks --sizes {sizes} --times {options.times} --write"
+    realtime = " --realtime" if options.realtime else ""
+    command = (
+        f"python -m benchmarks.hooks --sizes {sizes} --times {options.times}{realtime} --write"
+    )
     return [
         "# Hooks",
         "",
@@ -238,6 +268,7 @@ def _notes(options: argparse.Namespace, load: str) -> list[str]:
         "has one after its timeout. The command of `pre-tool` is one that a decision forbids.",
         "- CPU is the time of the hook's own process (p50), without the server. On a busy machine "
         "use it, and compare the rest with the bare interpreter.",
+        *([REALTIME_NOTE] if options.realtime else []),
         "- Modules are compiled and files in the page cache, as on a machine in use.",
     ]
 
@@ -246,6 +277,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--times", type=int, default=100)
+    parser.add_argument(
+        "--realtime",
+        action="store_true",
+        help="before all other programs (Linux, root), for a machine that is in use",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
     return parser
 
