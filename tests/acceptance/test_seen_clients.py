@@ -22,6 +22,8 @@ from support import open_memory
 from tables import each_row
 from web_pages import NAVIGATION, page_client, text_of
 
+pytestmark = pytest.mark.door
+
 TALK = [{"role": "user", "content": "I prefer short answers."}]
 
 

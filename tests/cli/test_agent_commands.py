@@ -12,6 +12,8 @@ from command_results import error_of, is_safe, json_of, output_of
 from recollect.cli.main import main
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 Run = Callable[..., Result]
 HOSTILE = "evil \x1b]0;pwned\x07 \x9b31m\x08 text"
 

@@ -16,6 +16,8 @@ from recollect.cli.main import main
 from tables import each_row
 from terminal import environment, in_terminal, installed
 
+pytestmark = pytest.mark.door
+
 Run = Callable[..., Result]
 
 

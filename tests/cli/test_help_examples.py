@@ -28,6 +28,8 @@ from recollect.cli.main import ALIASES, COMMANDS, SECTIONS, main
 from recorded_sessions import RecordedSession
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 IN_SHELL = "connect"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SAID = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Use pnpm."]}}

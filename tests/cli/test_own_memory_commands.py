@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 from command_results import error_of, json_of, output_of
 from recollect.cli.main import main
 
+pytestmark = pytest.mark.door
+
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str | None]:

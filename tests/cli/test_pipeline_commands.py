@@ -21,6 +21,8 @@ from recollect.models.scripted_models import ScriptedChatModel
 from support import FakeClock
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 Run = Callable[..., Result]
 
 HELLO = "Good morning, how are you today?"

@@ -24,6 +24,8 @@ from recollect.models.packaged_models import default_manifest
 from recollect.models.scripted_models import ScriptedEmbedder
 from support import open_memory
 
+pytestmark = pytest.mark.kill
+
 FACTS = (
     "Nora is allergic to peanuts.",
     "The import job runs on Tuesday nights at 23:00.",

@@ -16,6 +16,8 @@ from mcp_clients import (
 from recollect.mcp.caller_scope import Caller
 from support import open_memory
 
+pytestmark = pytest.mark.door
+
 
 @pytest.mark.parametrize("era", PROTOCOL_VERSIONS)
 def test_what_is_found_can_be_fetched(tmp_path: Path, era: str) -> None:

@@ -22,6 +22,8 @@ from mcp_clients import (
 from recollect.mcp.caller_scope import Caller
 from support import open_memory
 
+pytestmark = pytest.mark.door
+
 TRUSTED = Caller(project="site", agent="coder", trusted=True)
 
 

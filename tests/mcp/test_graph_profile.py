@@ -24,6 +24,8 @@ from recollect.mcp.caller_scope import Caller
 from recollect.mcp.graph_excerpt import MAX_GRAPH_TOKENS
 from support import candidates, open_memory
 
+pytestmark = pytest.mark.door
+
 GRAPH = Caller(project="site", agent="coder", profile="memory-graph")
 ANN = {"name": "Ann", "entityType": "person", "observations": ["likes tea", "lives in Berlin"]}
 BOB = {"name": "Bob Q. Smith", "entityType": "person", "observations": []}

@@ -23,6 +23,8 @@ from recollect.api.maintenance import Maintenance
 from support import open_memory
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 NOWHERE = "01900000-0000-7000-8000-000000000000"
 HUGE = "x" * 1_100_000
 WRONG: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -15,6 +15,8 @@ from recollect.mcp.caller_scope import Caller
 from recollect.server.web_app import web_app
 from support import open_memory
 
+pytestmark = pytest.mark.door
+
 
 def test_status_offers_the_former_folder_to_a_client_on_this_machine(
     rec: LocalRecollect, tmp_path: Path

@@ -29,6 +29,8 @@ from recollect.mcp.tool_profiles import OWN_TOOLS, PROFILES
 from support import open_memory
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 LIST_TOKENS = 2_000
 
 

@@ -20,6 +20,8 @@ from recollect import LocalRecollect
 from recollect.mcp.caller_scope import Caller
 from support import FakeClock, open_memory
 
+pytestmark = pytest.mark.door
+
 
 @pytest.fixture
 def rec(path: Path, clock: FakeClock) -> Iterator[LocalRecollect]:

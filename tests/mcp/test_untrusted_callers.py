@@ -22,6 +22,8 @@ from recollect.mcp.caller_scope import Caller
 from recollect.mcp.tool_profiles import PROFILES
 from support import candidates, open_memory
 
+pytestmark = pytest.mark.door
+
 ENTITY = {"name": "Ann", "entityType": "person", "observations": ["likes tea"]}
 
 

@@ -18,6 +18,8 @@ from raw_http import RawResponse, request, send_raw
 from recollect.server.log_rate_limit import MAX_REPEATS, PERIOD_S, RepeatedLogFilter
 from server_process import ServerProcess, run_server, without_embedder
 
+pytestmark = pytest.mark.door
+
 HOST = "host: 127.0.0.1"
 TIMEOUT_S = 1.0
 SLACK_S = 8.0  # for a machine that has other things to do

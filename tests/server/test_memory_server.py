@@ -18,6 +18,8 @@ from recollect.text.fence import fenced_spans
 from support import FakeClock, open_memory
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 NUL, HALF = "\x00", "\ud800"
 DEEP = 150_000
 

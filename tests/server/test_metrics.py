@@ -27,6 +27,8 @@ from recollect.server.request_observer import HandledRequest
 from recollect.server.web_app import web_app
 from support import START, open_memory
 
+pytestmark = pytest.mark.door
+
 WELL = EmbedderStatus(backend="local", name="m", state=EmbedderState.READY, dimension=384)
 # The grammar of the text format, for what we write of it.
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"

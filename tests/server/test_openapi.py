@@ -8,6 +8,8 @@ from recollect import LocalRecollect
 from recollect.config import Settings
 from recollect.server.web_app import web_app
 
+pytestmark = pytest.mark.door
+
 OPERATIONS = """
 /agents POST
 /agents/{name} GET

@@ -30,6 +30,8 @@ from recollect.wire.problem import (
 )
 from tables import each_row
 
+pytestmark = pytest.mark.door
+
 EVERY = [
     found
     for found in vars(errors).values()

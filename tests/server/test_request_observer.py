@@ -17,6 +17,8 @@ from recollect.server.log_format import REQUEST_LOG, JsonFormatter, log_config
 from recollect.server.request_ids import use_request_id
 from recollect.server.web_app import web_app
 
+pytestmark = pytest.mark.door
+
 NEW_ID = re.compile(r"[0-9a-f]{16}")
 
 

@@ -23,6 +23,8 @@ from recollect.server.health import MAX_AGE_S, HealthSnapshot, degraded_reasons
 from recollect.server.web_app import web_app
 from support import open_memory
 
+pytestmark = pytest.mark.door
+
 WELL = EmbedderStatus(backend="local", name="m", state=EmbedderState.READY, dimension=384)
 
 

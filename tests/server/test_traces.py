@@ -24,6 +24,8 @@ from recollect.server.web_app import web_app
 from server_process import run_server, without_embedder
 from support import open_memory
 
+pytestmark = pytest.mark.door
+
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 

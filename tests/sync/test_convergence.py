@@ -21,6 +21,8 @@ from store_bytes import files_with_word
 from synced_devices import words_in_folder
 from synced_world import VERBS, SyncedWorld
 
+pytestmark = pytest.mark.fuzz
+
 LAST_VERB = len(VERBS) - 1
 STEPS = st.lists(
     st.tuples(st.integers(0, LAST_VERB), st.integers(0, 2), st.integers(0, 1_000)),

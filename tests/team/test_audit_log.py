@@ -17,6 +17,8 @@ from recollect.errors import NotFound
 from support import FakeClock
 from team_server import TeamServer, team_server
 
+pytestmark = pytest.mark.door
+
 PATIENCE_S = 30.0
 
 

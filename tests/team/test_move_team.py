@@ -22,6 +22,8 @@ from recollect.store.sqlite.store import SqliteStore
 from support import open_memory
 from team_server import team_server
 
+pytestmark = pytest.mark.door
+
 Content = dict[str, list[Any]]
 
 

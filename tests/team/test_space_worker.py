@@ -15,6 +15,8 @@ from recollect.cli.main import main
 from recollect.config import Settings
 from team_server import team_server
 
+pytestmark = pytest.mark.door
+
 SESSION = "User: We use pnpm here, not npm.\n"
 
 

@@ -24,6 +24,8 @@ from recollect.wire.request_registry import request_classes
 from support import open_memory
 from team_server import team_server
 
+pytestmark = pytest.mark.door
+
 # Routes that are no verb. Each works on the memory of the user alone (`MemberRecollect`), whose
 # transport applies the rules of the verbs; or it says nothing about any memory.
 CLASSIFIED_ROUTES = """

@@ -12,6 +12,8 @@ from recollect.config import Settings
 from support import FakeClock
 from team_server import team_server
 
+pytestmark = pytest.mark.door
+
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:

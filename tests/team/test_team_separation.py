@@ -8,6 +8,8 @@ import pytest
 
 from team_server import TeamServer, team_server
 
+pytestmark = pytest.mark.door
+
 PATIENCE_S = 30.0
 
 

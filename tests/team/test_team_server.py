@@ -20,6 +20,8 @@ from support import FakeClock, open_memory
 from tables import each_row
 from team_server import TeamServer, team_server
 
+pytestmark = pytest.mark.door
+
 
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[TeamServer]:

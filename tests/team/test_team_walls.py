@@ -33,6 +33,8 @@ from recollect.wire.request_registry import request_classes
 from team_requests import RequestMaker, RouteRequest
 from team_server import TeamServer, team_server
 
+pytestmark = pytest.mark.door
+
 MARKER = "zebrafish"
 WORD = "lives"  # finds what holds the marker; Anna never sends the marker herself
 SHARED = "goldfish"  # in the project that Anna may read

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from agent_runs import agent_store
 from recollect import LocalRecollect
 from recollect.domain.context_bundle import WindowOverview
@@ -9,6 +11,8 @@ from recollect.models.scripted_turns import call_turn
 from recollect.web.line_diff import diff_lines
 from recollect.web.pages.agents import window_parts
 from web_pages import NAVIGATION, page_client, text_of
+
+pytestmark = pytest.mark.door
 
 
 def test_an_agent_shows_its_blocks_and_its_context_window(words_only: LocalRecollect) -> None:

@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from recollect import LocalRecollect
 from web_pages import NAVIGATION, add_candidates, page_client, text_of
+
+pytestmark = pytest.mark.door
 
 
 def shown_ids(html: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from recollect import LocalRecollect, Status
 from recollect.calling_client import use_client
 from recollect.domain.link import Link, LinkEnd, Relation
@@ -9,6 +11,8 @@ from recollect.domain.memory import MemoryType
 from recollect.web.link_graph import MAX_NODES, link_graph
 from support import START, active_memory
 from web_pages import NAVIGATION, page_client, text_of
+
+pytestmark = pytest.mark.door
 
 
 def test_the_quote_is_marked_in_a_window_of_its_source(words_only: LocalRecollect) -> None:

@@ -17,6 +17,8 @@ from support import START, FakeClock, active_memory
 from tables import each_row
 from web_pages import NAVIGATION, OWN, PageClient, add_candidates, page_client, text_of
 
+pytestmark = pytest.mark.door
+
 COUNTS = PendingCounts(inbox=1, conflicts=0, jobs=0, failed_jobs=0, proposals=0)
 
 

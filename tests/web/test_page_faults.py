@@ -9,6 +9,8 @@ from recollect.domain.limits import MAX_CONTENT
 from support import file_store
 from web_pages import NAVIGATION, PageClient, add_candidates, page_client
 
+pytestmark = pytest.mark.door
+
 LONG = "A long text that somebody typed. " * 3_000
 JSON = {"accept": "application/json"}
 

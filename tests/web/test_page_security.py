@@ -1,11 +1,15 @@
 """Who may see and change the memory through a browser: sessions, origins, headers."""
 
+import pytest
+
 from in_process_server import LOCAL
 from recollect import LocalRecollect
 from recollect.web.browser_sessions import CODE_VALID_S, MAX_CODES, BrowserSessions
 from recollect.web.page_guard import SECURITY_HEADERS, cookie_name, foreign_request, is_page_path
 from tables import each_row
 from web_pages import NAVIGATION, OWN, add_candidates, page_client
+
+pytestmark = pytest.mark.door
 
 HOST = LOCAL.removeprefix("http://")
 

@@ -4,9 +4,13 @@ import csv
 import io
 import json
 
+import pytest
+
 from recollect import LocalRecollect
 from support import FakeClock
 from web_pages import NAVIGATION, PageClient, page_client, text_of
+
+pytestmark = pytest.mark.door
 
 
 def read(client: PageClient, path: str) -> str:
