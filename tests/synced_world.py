@@ -427,6 +427,16 @@ class SyncedWorld:
                 elif not destination.exists() or arg % 11 == 1 or is_half(destination, path):
                     shutil.copy(path, destination)
 
+    def lose_file(self, device: SyncedDevice, arg: int) -> None:
+        """Delete a file of a device from every copy of the folder, for good."""
+        name = f"device-{device.rec.sync.status().device}"
+        files = sorted((self.copy_of(device.name) / name).glob("*.sync"))
+        if files:
+            for other in self.devices:
+                (self.copy_of(other.name) / name / files[arg % len(files)].name).unlink(
+                    missing_ok=True
+                )
+
     def is_of(self, folder: Path, device: SyncedDevice) -> bool:
         return folder.name == f"device-{device.rec.sync.status().device}"
 
@@ -440,6 +450,16 @@ class SyncedWorld:
                     target = self.copy_of(other.name) / name
                     shutil.rmtree(target, ignore_errors=True)
                     shutil.copytree(source, target)
+        self.carry_removal_of_former_devices()
+
+    def carry_removal_of_former_devices(self) -> None:
+        """Remove the folder of a device that is another one now, if that one has removed it."""
+        present = {f"device-{device.rec.sync.status().device}" for device in self.devices}
+        copies = [self.copy_of(device.name) for device in self.devices]
+        for name in {path.name for copy in copies for path in copy.glob("device-*")} - present:
+            if not all((copy / name).exists() for copy in copies):
+                for copy in copies:
+                    shutil.rmtree(copy / name, ignore_errors=True)
 
     def settle(self) -> None:
         for _ in range(15):
@@ -464,4 +484,5 @@ VERBS = [
     *("decide_proposal", "start_talk", "change_talk", "pin", "change_memory", "settle_conflict"),
     *("repo_memory", "link_projects", "edit_vault", "import_export", "reopen"),
     *("sync", "interrupted_sync", "carry", "forget"),
+    "lose_file",
 ]

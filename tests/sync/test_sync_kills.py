@@ -42,6 +42,22 @@ def prepare(folder: Path, scene: str) -> None:
             (b if scene == "forget" else a).forget(forgotten.id)
         b.ingest("The build takes an hour.", scope="global")
         b.sync.run()
+    if scene in ("restored", "lost"):
+        continue_and_lose(folder, restores=scene == "restored")
+
+
+def continue_and_lose(folder: Path, *, restores: bool) -> None:
+    """Let the first device publish more; then restore its store from before, or lose a file."""
+    shutil.copytree(folder / "a", folder / "backup")
+    with LocalRecollect(settings_of(folder, "a")) as a:
+        a.ingest("Lunch is at noon.", scope="global")
+        a.sync.run()
+        device = a.sync.status().device
+    if restores:
+        shutil.rmtree(folder / "a")
+        shutil.copytree(folder / "backup", folder / "a")
+    else:
+        (folder / "shared" / f"device-{device}" / "000001.sync").unlink()
 
 
 def sync_a(folder: Path, scene: str) -> object:
@@ -49,7 +65,9 @@ def sync_a(folder: Path, scene: str) -> object:
         return rec.sync.rekey() if scene == "rekey" else rec.sync.run()
 
 
-@pytest.mark.parametrize("scene", ["first", "merge", "forget", "rewrite", "rekey"])
+@pytest.mark.parametrize(
+    "scene", ["first", "merge", "forget", "rewrite", "rekey", "restored", "lost"]
+)
 def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, kills: int) -> None:
     pristine = tmp_path / "run"  # the same path each time: a copy elsewhere is another device
     pristine.mkdir()
@@ -75,6 +93,8 @@ def test_a_killed_sync_is_finished_by_the_next_one(tmp_path: Path, scene: str, k
             assert len(a.sync.status().peers) <= 2, kill_at
             keys = {rec.sync.status().key_id for rec in (a, b)}
             assert len(keys) == 1, kill_at
+            assert not a.sync.status().problems, kill_at
+            assert not b.sync.status().problems, kill_at
             assert is_readable(pristine / "shared", keys.pop()), kill_at
             if scene in ("forget", "rewrite"):
                 assert not a.search("zebrafish")

@@ -9,10 +9,11 @@ time.
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from recollect.clock import from_micros, to_micros
@@ -200,7 +201,6 @@ class StoreSync:
     def _sync(self, folder: SharedFolder, device: Device) -> SyncReport:
         clock = self._services.clock
         publisher = Publisher(self._store, folder, clock)
-        former = None
         fingerprint = fingerprint_of(self._store.path)
         is_copy = not is_same_store(device.store_fingerprint, fingerprint)
         if not is_copy and device.store_fingerprint != fingerprint:  # it was moved, or replaced
@@ -208,8 +208,9 @@ class StoreSync:
             self._store.write(lambda tables: SyncState(tables.connection.db).set_device(device))
         if is_copy or not publisher.adopt_own_files():
             # A copy or a restored backup: what it publishes must not be taken for the original's.
-            former = None if is_copy else device.device
             renamed = self._new_device(device.folder, device.key_id, device)
+            former = "" if is_copy else f"{device.former} {device.device}".strip()
+            renamed = replace(renamed, is_renewed=True, former=former)
             self._store.write(
                 lambda tables: SyncState(tables.connection.db).replace_device(renamed)
             )
@@ -220,13 +221,12 @@ class StoreSync:
         forgotten += self._forget(receiver.received.to_forget)
         forgotten += self._carry_out_deletions()
         self._erase_deleted()
-        if former is not None:
+        if self._require_device().is_renewed:  # after receiving, or all of it would be merged
             self._store.write(lambda tables: SyncState(tables.connection.db).reset_sent_and_read())
         publisher.publish()
         if self._require_device().key_id != folder.key_id:
             publisher.encrypt_anew()
-        if former is not None:
-            folder.remove_device(former)  # everything of it is in the new one
+        self._remove_former_devices(folder, receiver.received.waiting)
         now = to_micros(clock.now())
         received, published = receiver.received, publisher.published
         waiting = tuple(received.waiting.values())
@@ -238,9 +238,18 @@ class StoreSync:
             files_read=received.files,
             files_written=published.files,
             files_rewritten=published.rewritten,
+            files_restored=published.restored,
             waiting=waiting,
             conflicts=tuple(dict.fromkeys(received.conflicts)),
         )
+
+    def _remove_former_devices(self, folder: SharedFolder, waiting: Iterable[str]) -> None:
+        """Delete the files of the devices that this store was, unless some are still to be read."""
+        unread = {Path(path).parent for path in waiting}
+        for former in self._require_device().former.split():
+            if folder.path_of(former, 1).parent not in unread:
+                folder.remove_device(former)  # everything of it is in the new one
+                self._store.write(partial(_end_former_device, name=former))
 
     def _carry_out_deletions(self) -> int:
         """Delete here what a person deleted on another device; return how many records."""
@@ -317,6 +326,10 @@ class StoreSync:
             if not is_held:
                 raise StoreBusy(f"another process syncs {self._store.path}; wait until it is done")
             yield
+
+
+def _end_former_device(tables: SqliteTables, *, name: str) -> None:
+    SyncState(tables.connection.db).end_former_device(name)
 
 
 def _set_up(tables: SqliteTables, device: Device) -> None:

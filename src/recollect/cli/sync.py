@@ -155,6 +155,11 @@ def _report_lines(report: SyncReport) -> Iterator[str]:
         yield f"Deleted here, as on another device: {report.forgotten}."
     if report.files_rewritten:
         yield f"[dim]{report.files_rewritten} files written anew without deleted text.[/dim]"
+    if report.files_restored:
+        yield (
+            f"{report.files_restored} files of this device were missing in the folder. What they "
+            "held was sent again."
+        )
     yield from warnings([*report.conflicts, *report.waiting])
 
 

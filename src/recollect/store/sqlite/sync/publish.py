@@ -1,5 +1,6 @@
 """
-Write what changed here to the folder of this device, and write files anew that hold forgotten text.
+Write what changed here to the folder of this device, and write files anew that hold forgotten text,
+or that somebody deleted.
 
 In this order, so that a kill at any moment loses nothing and repeats no number: the new revisions
 are noted in the store, the file is written, the changes are noted as sent. A file that was written
@@ -7,7 +8,7 @@ before a kill is ours if its number is noted; its records are published again un
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 from functools import partial
 
@@ -26,7 +27,12 @@ from recollect.store.sqlite.sync.sync_folder import (
     parse_revision,
     revision_line,
 )
-from recollect.store.sqlite.sync.sync_state import Device, SyncState, UnsentChange
+from recollect.store.sqlite.sync.sync_state import (
+    Device,
+    KnownRevision,
+    SyncState,
+    UnsentChange,
+)
 from recollect.store.transfer.record_kinds import ALIASES, FIRST_KINDS, KINDS
 
 RECORDS_PER_FILE = 2_000
@@ -40,6 +46,7 @@ class Published:
     sent: Counter[str] = field(default_factory=Counter)
     files: int = 0
     rewritten: int = 0
+    restored: int = 0  # that somebody deleted
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,7 @@ class Publisher:
 
     def publish(self) -> None:
         """Write every unsent change, and write files anew that hold what was deleted."""
+        self._replace_lost_files()
         while (batch := self._store.write(self._prepare)).changes:
             sha256 = self._folder.write(batch.head, batch.lines) if batch.lines else ""
             self._store.write(partial(_finish, batch=batch, sha256=sha256))
@@ -120,6 +128,37 @@ class Publisher:
 
         self._store.write(note)
 
+    def _replace_lost_files(self) -> None:
+        """
+        Write one file in place of those that somebody deleted from the folder.
+
+        Its revisions are those that are known, so a device that has read them is not changed.
+        """
+        device = self._device()
+        present = {file.number for file in self._folder.files(device.device)}
+        with self._store.read() as tables:
+            lost = SyncState(tables.connection.db).numbers_with_contents() - present
+        if not lost:
+            return
+        records: list[tuple[str, str]] = []
+
+        def lines() -> Iterator[bytes]:
+            with self._store.read() as tables:
+                db = tables.connection.db
+                state, rows = SyncState(db), RecordRows(db)
+                for kind, record_id in state.records_last_in(lost):
+                    stored = state.revision(kind, record_id)
+                    is_deleted = kind != ALIASES and state.is_deleted(kind, record_id)
+                    if stored is None or is_deleted or state.is_changed(kind, record_id):
+                        continue  # a tombstone says so, or it is published as it is now
+                    records.append((kind, record_id))
+                    yield _line_of(
+                        stored, kind, record_id, _read_record(state, rows, kind, record_id)
+                    )
+
+        self._write_in_place_of(lost, device, lines(), records)
+        self.published.restored += len(lost)
+
     def _prepare(self, tables: SqliteTables) -> _Batch:
         """Give each unsent change its revision, and return the lines of a file."""
         db = tables.connection.db
@@ -129,20 +168,12 @@ class Publisher:
         now = to_micros(self._clock.now())
         for change in batch.changes:
             is_deleted = change.kind != ALIASES and state.is_deleted(change.kind, change.id)
-            record = None if is_deleted else _read_record(state, rows, change)
+            record = None if is_deleted else _read_record(state, rows, change.kind, change.id)
             if is_deleted:
                 state.mark_redacted(change.kind, change.id)
                 continue  # its tombstone says so
             stored = state.next_revision(change.kind, change.id, device.device, now)
-            revision = Revision(
-                kind=change.kind,
-                id=change.id,
-                vector=stored.vector,
-                clock=stored.clock,
-                origin=stored.origin,
-                rows=record,
-            )
-            line = revision_line(revision)
+            line = _line_of(stored, change.kind, change.id, record)
             if any(mark in line for mark in _MARKS):
                 state.mark_redacted(change.kind, change.id)
             batch.lines.append(line)
@@ -190,14 +221,28 @@ class Publisher:
                             records.append(record)
                             yield line
 
-        replaced = {file.number: file.sha256() for file in files}
-        head = replace(self._next_head(device), replaces=replaced)
-        self._store.write(lambda tables: SyncState(tables.connection.db).begin_file(head.number))
-        sha256 = self._folder.write(head, lines())
-        self._store.write(partial(_note_rewritten, head=head, sha256=sha256, records=records))
+        self._write_in_place_of({file.number for file in files}, device, lines(), records)
         for file in files:
             self._folder.remove(file)
         self.published.rewritten += len(files)
+
+    def _write_in_place_of(
+        self,
+        replaced: Set[int],
+        device: Device,
+        lines: Iterable[bytes],
+        records: Sequence[tuple[str, str]],
+    ) -> None:
+        """Write a file that replaces some; *lines* adds to *records* what it has yielded."""
+        present = {file.number for file in self._folder.files(device.device)} - replaced
+        with self._store.read() as tables:
+            hashes = SyncState(tables.connection.db).files(device.device)
+        # All that are gone: a device that joins later does not wait for any of them.
+        gone = {number: sha256 for number, sha256 in hashes.items() if number not in present}
+        head = replace(self._next_head(device), replaces=gone)
+        self._store.write(lambda tables: SyncState(tables.connection.db).begin_file(head.number))
+        sha256 = self._folder.write(head, lines)
+        self._store.write(partial(_note_rewritten, head=head, sha256=sha256, records=records))
 
     def _adopt(self, file: FolderFile) -> None:
         """Note a file that was written before a kill; what it holds is published again."""
@@ -247,15 +292,28 @@ def _note_rewritten(
     state.add_contents(head.number, records)
 
 
-def _read_record(state: SyncState, rows: RecordRows, change: UnsentChange) -> Rows | None:
-    if change.kind == ALIASES:
-        kind, alias = change.id.split(" ", 1)
-        main_id = state.alias(kind, alias)
-        row = {"kind": kind, "id": alias, "main_id": main_id}
+def _line_of(revision: KnownRevision, kind: str, record_id: str, rows: Rows | None) -> bytes:
+    return revision_line(
+        Revision(
+            kind=kind,
+            id=record_id,
+            vector=revision.vector,
+            clock=revision.clock,
+            origin=revision.origin,
+            rows=rows,
+        )
+    )
+
+
+def _read_record(state: SyncState, rows: RecordRows, kind: str, record_id: str) -> Rows | None:
+    if kind == ALIASES:
+        named, alias = record_id.split(" ", 1)
+        main_id = state.alias(named, alias)
+        row = {"kind": named, "id": alias, "main_id": main_id}
         return None if main_id is None else {ALIASES: [row]}
-    record = rows.read(change.kind, change.id)
-    if record and "conversation_id" in KINDS[change.kind].references:
-        conversation_id = record[change.kind][0]["conversation_id"]
+    record = rows.read(kind, record_id)
+    if record and "conversation_id" in KINDS[kind].references:
+        conversation_id = record[kind][0]["conversation_id"]
         if state.is_deleted("conversations", conversation_id):
             return None  # it is being deleted
     return record

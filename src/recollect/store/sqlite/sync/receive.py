@@ -97,6 +97,25 @@ class Receiver:
                 break
             self._settles_names = left == waiting
             waiting = left
+        self._report_gaps()
+
+    def _report_gaps(self) -> None:
+        """Name the files that are not in the folder, though files after them were read."""
+        with self._store.read() as tables:
+            state = SyncState(tables.connection.db)
+            own = state.device()
+            devices = [name for name in self._folder.devices() if own and name != own.device]
+            read = {device: state.files(device) for device in devices}
+        for device, hashes in read.items():
+            present = {file.number for file in self._folder.files(device)}
+            gaps = set(range(1, max(hashes, default=0))) - set(hashes) - present
+            if gaps:
+                path = self._folder.path_of(device, min(gaps))
+                self.received.waiting[str(path)] = (
+                    f"device {device}: {len(gaps)} files have not arrived, the first is {path}. If "
+                    "they are not on their way any more, sync that device: it sends again what "
+                    "they held"
+                )
 
     def _read(self, file: FolderFile, *, only_first: bool = False) -> bool:
         """Read a file; return whether everything in it is settled."""

@@ -95,11 +95,15 @@ class SharedFolder:
         files = [FolderFile(device, int(match[1]), folder / match[0]) for match in matches]
         return sorted(files, key=lambda file: file.number)
 
+    def path_of(self, device: str, number: int) -> Path:
+        """Return the path of a file, which need not exist."""
+        return self._folder_of(device) / f"{number:06}.sync"
+
     def write(self, head: FileHead, revisions: Iterable[bytes]) -> str:
         """Write a file of this device, complete or not at all; return its hash."""
-        folder = self._folder_of(head.device)
+        path = self.path_of(head.device, head.number)
+        folder = path.parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"{head.number:06}.sync"
         remove_leftovers(path)
         with (
             write_encrypted(path, self._key) as raw,
@@ -157,8 +161,8 @@ class SharedFolder:
         fsync_folder(file.path.parent)
 
     def remove_device(self, device: str) -> None:
-        """Delete the folder of a device."""
-        for file in self.files(device):
+        """Delete the folder of a device, the newest file first: a kill leaves no gap."""
+        for file in reversed(self.files(device)):
             self.remove(file)
         folder = self._folder_of(device)
         if folder.is_dir() and not list(folder.iterdir()):

@@ -5,7 +5,7 @@ All of it is in tables of the store, so it commits together with the rows it des
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 import apsw
@@ -28,6 +28,8 @@ class Device:
     head: str = ""
     writing: int = 0
     synced_at: int = 0
+    is_renewed: bool = False  # it was another device, and has not marked everything as unsent yet
+    former: str = ""  # the devices that it was and whose files it deletes, separated by spaces
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class SyncState:
 
     def device(self) -> Device | None:
         """Return this device, None if sync is not set up."""
-        sql = """SELECT device, place, folder, key_id, clock, number, head, writing, synced_at
+        sql = """SELECT device, place, folder, key_id, clock, number, head, writing, synced_at,
+                        is_renewed, former
                    FROM sync_device"""
         row = self._db.execute(sql).fetchone()
         return None if row is None else Device(*row)
@@ -64,13 +67,15 @@ class SyncState:
     def set_device(self, device: Device) -> None:
         """Store this device."""
         sql = """INSERT OR REPLACE INTO sync_device
-                 (id, device, place, folder, key_id, clock, number, head, writing, synced_at)
-                 VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                 (id, device, place, folder, key_id, clock, number, head, writing, synced_at,
+                  is_renewed, former)
+                 VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
         self._db.execute(
             sql,
             (
                 *(device.device, device.store_fingerprint, device.folder, device.key_id),
                 *(device.clock, device.number, device.head, device.writing, device.synced_at),
+                *(int(device.is_renewed), device.former),
             ),
         )
 
@@ -78,6 +83,13 @@ class SyncState:
         """Store that this store is another device now, which has written no files yet."""
         self.set_device(device)
         self._db.execute("DELETE FROM sync_contents")  # they are those of the former device
+
+    def end_former_device(self, name: str) -> None:
+        """Note that the files of a former device were deleted."""
+        device = self.device()
+        assert device is not None
+        others = [former for former in device.former.split() if former != name]
+        self.set_device(replace(device, former=" ".join(others)))
 
     def tick(self, now: int) -> int:
         """Return the next time of the hybrid logical clock: later than any that was seen."""
@@ -115,6 +127,7 @@ class SyncState:
 
     def reset_sent_and_read(self) -> None:
         """Mark every record as unsent, and forget which files were read and written."""
+        self._db.execute("UPDATE sync_device SET is_renewed = 0")
         for table in ("sync_files", "sync_contents"):
             self._db.execute(f"DELETE FROM {table}")
         for kind, layout in KINDS.items():
@@ -283,6 +296,18 @@ class SyncState:
         """Return whether a file of this device holds records."""
         sql = "SELECT 1 FROM sync_contents WHERE number = ? LIMIT 1"
         return self._db.execute(sql, (number,)).get is not None
+
+    def numbers_with_contents(self) -> set[int]:
+        """Return the files of this device that hold records."""
+        return {row[0] for row in self._db.execute("SELECT DISTINCT number FROM sync_contents")}
+
+    def records_last_in(self, numbers: Set[int]) -> list[tuple[str, str]]:
+        """Return the records that are in some files and in none after them, parents first."""
+        sql = """SELECT kind, id FROM sync_contents GROUP BY kind, id
+                 HAVING max(number) IN (SELECT value FROM json_each(?)) ORDER BY kind, id"""
+        rows = self._db.execute(sql, (json.dumps(sorted(numbers)),))
+        records = [(str(kind), str(record_id)) for kind, record_id in rows]
+        return sorted(records, key=lambda record: ORDER[record[0]])
 
     def remove_contents(self, number: int) -> None:
         """Forget what a file of this device held, which is gone."""

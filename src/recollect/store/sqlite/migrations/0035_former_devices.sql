@@ -1,0 +1,3 @@
+-- A store that became another device publishes everything, and then deletes the files of the device that it was. Both survive a kill.
+ALTER TABLE sync_device ADD COLUMN is_renewed INTEGER NOT NULL DEFAULT 0;  -- 1: not everything is marked as unsent yet
+ALTER TABLE sync_device ADD COLUMN former TEXT NOT NULL DEFAULT '';        -- devices whose files are to be deleted, separated by spaces
