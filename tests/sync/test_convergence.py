@@ -112,6 +112,13 @@ def test_words_of_a_source_that_another_device_deleted_leave_the_write_ahead_log
     run_scene([(VERBS.index(verb), 0, argument) for verb, argument in scene])
 
 
+def test_words_of_a_source_that_became_one_with_another_leave_the_write_ahead_log() -> None:
+    """Both sources have the same text once their words are blanked."""
+    scene = [("capture", 0, 405), ("capture", 1, 922), ("sync", 1, 68), ("forget", 0, 985)]
+    scene += [("forget", 1, 440), ("interrupted_sync", 1, 180)]
+    run_scene([(VERBS.index(verb), device, argument) for verb, device, argument in scene])
+
+
 def test_a_word_that_a_page_of_another_device_repeats_stays_in_that_page() -> None:
     """The page was edited before it was known that its words are to be forgotten."""
     scene = [("ingest", 1, 966), ("import_export", 0, 182), ("edit_vault", 0, 204)]

@@ -352,6 +352,7 @@ class RevisionApplier:
         self._rename(kind, alias, main_id)
         if former is None:
             return
+        request_erasure(self._tables, self._clock)  # its row may be the last one with these words
         if not is_main_changed:
             self._state.clear_change(kind, main_id)  # it was a change of the other one
         stored = self._state.revision(kind, main_id)
