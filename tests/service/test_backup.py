@@ -17,6 +17,7 @@ from recollect.domain.backup import KeepRule, TableDifference
 from recollect.errors import AlreadyExists, ImportRefused, StoreBusy, StoreDamaged, StoreKeyMissing
 from recollect.service.backup_manifest import manifest_of, signed_part
 from recollect.store.key_places import KeyPlace
+from recollect.store.sqlite.compare_stores import ROWS_SHOWN
 from recollect.store.sqlite.encryption import is_encrypted
 from support import FakeClock
 
@@ -47,7 +48,9 @@ def test_a_backup_is_restored_into_a_new_file(settings: Settings, tmp_path: Path
 
     report = restore_backup(settings, copy, tmp_path / "new.db")
 
-    assert report.differences["memories"] == TableDifference(only_in_store=1)
+    [row] = report.differences["memories"].rows
+    assert (row.in_backup, row.in_store) == (None, "The quagga came later.")
+    assert report.differences["memories"] == TableDifference(only_in_store=1, rows=(row,))
     with LocalRecollect(replace(settings, db=str(tmp_path / "new.db"))) as rec:
         assert rec.search("zebrafish")
         assert not rec.search("quagga")
@@ -138,7 +141,7 @@ def test_replacing_never_leaves_a_plain_file_of_an_encrypted_store_or_backup(
     key_file = settings.key_file_path.read_bytes()
     encrypted_copy = written_backup(replace(settings, backup_folder=f"{settings.backup_folder}2"))
 
-    first = replace_by_backup(settings, plain_copy).replaced
+    first = replace_by_backup(settings, plain_copy, trust=True).replaced
     rekey_store(settings)
     second = replace_by_backup(settings, encrypted_copy).replaced
     assert all(is_encrypted(Path(name)) for name in (first, second, settings.db))
@@ -203,6 +206,60 @@ def test_a_torn_or_altered_backup_is_refused(
     assert not list(tmp_path.glob("*.partial-*"))
 
 
+def test_a_plain_backup_in_place_of_an_encrypted_one_is_refused_unless_it_is_trusted(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Whoever can write the folder, and has no key, could have made it."""
+    forged = written_backup(replace(settings, db=str(tmp_path / "forged.db")), "Pay to account 13.")
+    LocalRecollect(settings).close()
+    encrypt_store(settings)
+    copy = written_backup(settings)
+    forged.replace(copy)
+    manifest_of(forged).replace(manifest_of(copy))
+    new = tmp_path / "new.db"
+
+    with pytest.raises(ImportRefused, match=r"not encrypted.*--trust"):
+        preview_restore(settings, copy, new)
+    with pytest.raises(ImportRefused, match=r"not encrypted.*--trust"):
+        restore_backup(settings, copy, new)
+    with pytest.raises(ImportRefused, match=r"not encrypted.*--trust"):
+        replace_by_backup(settings, copy)
+
+    with LocalRecollect(settings) as rec:
+        assert not rec.search("account")
+    assert not restore_backup(settings, copy, new, trust=True).backup.is_encrypted
+
+
+def test_a_manifest_that_names_another_file_lets_nobody_delete_or_restore_that_file(
+    settings: Settings, tmp_path: Path
+) -> None:
+    clock = FakeClock()
+    with LocalRecollect(settings, clock=clock) as rec:
+        first = Path(rec.maintenance.backup().backup.path)
+        letter = first.with_name("letter.txt")
+        letter.write_text("Dear Ann")
+        fields = json.loads(manifest_of(first).read_text())
+        manifest_of(first).write_text(json.dumps({**fields, "path": letter.name}))
+
+        clock.advance(days=1)
+        report = rec.maintenance.backup(keep="1d")
+
+    assert report.deleted == (str(first),)
+    assert letter.read_text() == "Dear Ann"
+
+
+def test_a_backup_whose_files_were_moved_and_renamed_is_restored(
+    settings: Settings, tmp_path: Path
+) -> None:
+    copy = written_backup(settings)
+    moved = tmp_path / "elsewhere" / "before the trip.db"
+    moved.parent.mkdir()
+    copy.rename(moved)
+    manifest_of(copy).rename(manifest_of(moved))
+
+    assert restore_backup(settings, moved, tmp_path / "new.db").backup.path == str(moved)
+
+
 def test_the_backup_of_an_encrypted_store_needs_its_key(settings: Settings, tmp_path: Path) -> None:
     LocalRecollect(settings).close()
     encrypt_store(settings)
@@ -261,6 +318,47 @@ def test_the_newest_backup_of_each_day_week_and_month_is_kept() -> None:
     for text in ("", "7", "0d", "7y", "7d,,4w"):
         with pytest.raises(InvalidInput):
             KeepRule.parse(text)
+
+
+def test_backups_of_the_future_do_not_push_out_the_one_that_was_just_made(
+    settings: Settings,
+) -> None:
+    """The clock was a year ahead for some days, and is right again."""
+    clock = FakeClock()
+    with LocalRecollect(settings, clock=clock) as rec:
+        clock.advance(days=365)
+        for _ in range(3):
+            rec.maintenance.backup(keep="2d")
+            clock.advance(days=1)
+        clock.advance(days=-368)
+
+        made = [rec.maintenance.backup(keep="2d").backup.path]
+        clock.advance(days=1)
+        made.append(rec.maintenance.backup(keep="2d").backup.path)
+
+    assert all(Path(path).exists() for path in made)
+
+
+def test_a_dry_run_names_what_would_come_go_and_change(settings: Settings) -> None:
+    with LocalRecollect(settings) as rec:
+        old = rec.ingest("The zebrafish is in Berlin.", scope="global")
+        kept = rec.ingest("The quagga is in Paris.", scope="global")
+        rec.views.save("fish", "where do they swim")
+        copy = Path(rec.maintenance.backup().backup.path)
+        rec.forget(old.id)
+        rec.memories.edit(kept.id, content="The quagga is in Rome.")
+        for number in range(12):
+            rec.ingest(f"New fact number {number}.", scope="global")
+        rec.views.delete("fish")
+
+    differences = preview_restore(settings, copy, settings.db_path).differences
+
+    memories = differences["memories"]
+    rows = {row.id: (row.in_backup, row.in_store) for row in memories.rows}
+    assert rows[old.id] == ("The zebrafish is in Berlin.", None)
+    assert rows[kept.id][0] == "The quagga is in Paris."
+    assert len(memories.rows) == ROWS_SHOWN
+    assert [row.in_backup for row in differences["views"].rows] == ["fish"]
 
 
 def test_the_server_makes_a_backup_when_one_is_due(settings: Settings) -> None:

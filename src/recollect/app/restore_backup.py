@@ -39,19 +39,25 @@ from recollect.service.backup_manifest import (
 )
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys, write_wrapped_keys
 from recollect.store.sqlite.compare_stores import compare_rows
-from recollect.store.sqlite.encryption import find_key
+from recollect.store.sqlite.encryption import find_key, is_encrypted
 from recollect.store.sqlite.partial_file import partial_file, remove_leftovers
 from recollect.store.sqlite.replace_file import copy_under_key, replace_and_keep
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.store_key import StoreKey, unwrap_key, wrap_key
 
 
-def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
-    """Write *backup* as the new store *to*, complete or not at all."""
+def restore_backup(
+    settings: Settings, backup: Path, to: Path, *, trust: bool = False
+) -> RestoreReport:
+    """
+    Write *backup* as the new store *to*, complete or not at all.
+
+    With *trust* a backup may be plain although the store is encrypted.
+    """
     if to.exists():
         raise AlreadyExists(f"{to} exists; choose another name, or --replace the current store")
     remove_leftovers(to)  # of a restore that was killed
-    fields, checked = _check(backup)
+    fields, checked = _check(settings, backup, trust=trust)
     key = _key_of(settings, checked, fields)
     to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     was_compared = _can_compare(settings)
@@ -69,16 +75,17 @@ def restore_backup(settings: Settings, backup: Path, to: Path) -> RestoreReport:
     )
 
 
-def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
+def replace_by_backup(settings: Settings, backup: Path, *, trust: bool = False) -> RestoreReport:
     """
     Replace the current store by *backup*; the previous one stays beside it as a snapshot.
 
-    An encrypted store keeps its key, whatever key the backup has, and also if it has none.
+    An encrypted store keeps its key, whatever key the backup has, and also if it has none, which
+    needs *trust*.
     """
     path = settings.db_path
     if not path.exists():
-        return restore_backup(settings, backup, path)
-    fields, checked = _check(backup)
+        return restore_backup(settings, backup, path, trust=trust)
+    fields, checked = _check(settings, backup, trust=trust)
     key = _key_of(settings, checked, fields)
     current_key = find_key(path, key_places(settings))
     differences = _differences(settings, checked, key)
@@ -100,9 +107,11 @@ def replace_by_backup(settings: Settings, backup: Path) -> RestoreReport:
     )
 
 
-def preview_restore(settings: Settings, backup: Path, to: Path) -> RestoreReport:
+def preview_restore(
+    settings: Settings, backup: Path, to: Path, *, trust: bool = False
+) -> RestoreReport:
     """Check *backup* and compare it with the current store; write nothing."""
-    fields, checked = _check(backup)
+    fields, checked = _check(settings, backup, trust=trust)
     differences = _differences(settings, checked, _key_of(settings, checked, fields))
     return RestoreReport(
         backup=checked,
@@ -113,23 +122,30 @@ def preview_restore(settings: Settings, backup: Path, to: Path) -> RestoreReport
     )
 
 
-def _check(backup: Path) -> tuple[Mapping[str, Any], Backup]:
+def _check(settings: Settings, backup: Path, *, trust: bool) -> tuple[Mapping[str, Any], Backup]:
     """
     Return the manifest of a backup whose copy is intact.
 
-    *backup* is the copy, its manifest, or a folder, of which the newest backup is taken.
+    *backup* is the copy, its manifest, or a folder, of which the newest backup is taken. If the
+    store is encrypted, a plain backup is refused unless the caller trusts it: it is not
+    authenticated, so whoever can write the folder could have put it in place of an encrypted one.
     """
     if backup.is_dir():
         backup = _newest_in(backup)
     manifest = backup if backup.name.endswith(SUFFIX) else manifest_of(backup)
     fields = read_manifest(manifest)
-    checked = to_backup(fields, manifest.parent)
+    checked = to_backup(fields, manifest)
     check_copy(checked)
+    if not (trust or checked.is_encrypted) and is_encrypted(settings.db_path):
+        raise ImportRefused(
+            f"the backup {checked.path} is not encrypted, but {settings.db_path} is: anybody who "
+            "can write that folder could have made it. If you know where it comes from, add --trust"
+        )
     return fields, checked
 
 
 def _newest_in(folder: Path) -> Path:
-    backups = [to_backup(read_manifest(path), folder) for path in folder.glob(f"*{SUFFIX}")]
+    backups = [to_backup(read_manifest(path), path) for path in folder.glob(f"*{SUFFIX}")]
     stores = sorted({backup.store for backup in backups})
     if not stores:
         raise InvalidInput(f"{folder} contains no backup (*{SUFFIX}); check the path")

@@ -8,10 +8,12 @@ import click
 from recollect.app.local_recollect import LocalRecollect
 from recollect.app.restore_backup import preview_restore, replace_by_backup, restore_backup
 from recollect.cli.options import settings_with_passphrase, with_store, yes_option
-from recollect.cli.output import Output, ask, database, safe, with_output
+from recollect.cli.output import Output, ask, database, safe, shorten, with_output
 from recollect.cli.progress import show_status
-from recollect.domain.backup import Backup, BackupReport, RestoreReport
+from recollect.domain.backup import Backup, BackupReport, RestoreReport, RowDifference
 from recollect.errors import InvalidInput
+
+LINE_CHARS = 100  # of a row that differs; --json has more
 
 
 @click.command()
@@ -40,6 +42,9 @@ def backup(rec: LocalRecollect, *, to: str | None, keep: str | None, lists: bool
 @click.option("--to", type=click.Path(path_type=Path), help="The new file.")
 @click.option("--replace", is_flag=True, help="Replace the current store, and keep a copy of it.")
 @click.option("--dry-run", is_flag=True, help="Check the backup and show what would change.")
+@click.option(
+    "--trust", is_flag=True, help="Accept a plain backup although the store is encrypted."
+)
 @click.option("--db", help="The current store. Default: RECOLLECT_DB, the configuration file.")
 @yes_option
 @with_output
@@ -50,6 +55,7 @@ def restore(
     to: Path | None,
     replace: bool,
     dry_run: bool,
+    trust: bool,
     yes: bool,
 ) -> Output:
     """
@@ -61,16 +67,16 @@ def restore(
     settings = settings_with_passphrase(database(db))
     target = settings.db_path if replace else to
     if dry_run:
-        report = preview_restore(settings, backup_file, target or settings.db_path)
+        report = preview_restore(settings, backup_file, target or settings.db_path, trust=trust)
     elif target is None or (replace and to is not None):
         raise InvalidInput("name the new file with --to, or --replace the current store")
     elif replace:
         ask(f"Replace {target} by the backup {backup_file}?", yes=yes)
         with show_status("Restoring …"):
-            report = replace_by_backup(settings, backup_file)
+            report = replace_by_backup(settings, backup_file, trust=trust)
     else:
         with show_status("Restoring …"):
-            report = restore_backup(settings, backup_file, target)
+            report = restore_backup(settings, backup_file, target, trust=trust)
     return Output(report, _restore_lines(report))
 
 
@@ -78,6 +84,12 @@ def _describe(backup: Backup) -> str:
     kind = "encrypted" if backup.is_encrypted else "plain"
     size = f"{backup.bytes / 1e6:.1f} MB"
     return f"{backup.created_at:%Y-%m-%d %H:%M} UTC  {size}, {kind}  {safe(backup.path)}"
+
+
+def _describe_row(row: RowDifference) -> str:
+    """Return a line as in a diff: what the backup has (+), and what only the store has (-)."""
+    sign = "+" if row.in_store is None else "-" if row.in_backup is None else "~"
+    return f"  {sign} {safe(shorten(row.in_backup or row.in_store or row.id, LINE_CHARS))}"
 
 
 def _backup_lines(report: BackupReport) -> Iterator[str]:
@@ -96,6 +108,12 @@ def _restore_lines(report: RestoreReport) -> Iterator[str]:
             f"{table}: {difference.only_in_backup} only in the backup, "
             f"{difference.only_in_store} only in the current store, {difference.changed} differ"
         )
+        yield from map(_describe_row, difference.rows)
+        count = difference.only_in_backup + difference.only_in_store + difference.changed
+        if difference.rows and count > len(difference.rows):
+            yield f"  [dim]… {count - len(difference.rows)} more[/dim]"
+    if any(difference.rows for difference in report.differences.values()):
+        yield "[dim]+ in the backup only, - in the current store only, ~ different[/dim]"
     if not report.was_compared:
         yield "[dim]Not compared: there is no current store, or no key opens it.[/dim]"
     elif not report.differences:

@@ -47,12 +47,26 @@ class BackupReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowDifference:
+    """A row that is not the same in a backup and in the current store, as a person knows it."""
+
+    id: str
+    in_backup: str | None = None  # its text or name, None if it is not there
+    in_store: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableDifference:
-    """How the rows of a table in a backup differ from those in the current store."""
+    """
+    How the rows of a table in a backup differ from those in the current store.
+
+    *rows* has the first few, of tables whose rows have a text or a name.
+    """
 
     only_in_backup: int = 0
     only_in_store: int = 0
     changed: int = 0
+    rows: tuple[RowDifference, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

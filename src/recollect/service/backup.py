@@ -128,9 +128,10 @@ def _back_up(services: Services, folder: Path, rule: KeepRule) -> BackupReport:
     fields["hmac"] = file.sign(signed_part(fields))
     with atomic_file(manifest_of(copy)) as manifest:
         manifest.write(json.dumps(fields, indent=1, ensure_ascii=False).encode())
-    check_copy(to_backup(read_manifest(manifest_of(copy)), folder))  # as a reader will
+    check_copy(to_backup(read_manifest(manifest_of(copy)), manifest_of(copy)))  # as a reader will
     earlier = _backups_of(file.path, folder)
-    outdated = rule.outdated(earlier)
+    # A backup of the future, by a clock that was wrong, must not be kept in place of this one.
+    outdated = rule.outdated([old for old in earlier if old.created_at <= now])
     for old in outdated:
         # The manifest first: a copy without one does not count as a backup.
         manifest_of(Path(old.path)).unlink(missing_ok=True)
@@ -157,7 +158,7 @@ def _backups_of(store: Path, folder: Path) -> list[Backup]:
     backups = []
     for path in folder.glob(f"{glob.escape(_name_of(store))}-*{SUFFIX}"):
         with suppress(ImportRefused):  # not one of ours, or damaged: never deleted by itself
-            backups.append(to_backup(read_manifest(path), folder))
+            backups.append(to_backup(read_manifest(path), path))
     return sorted(backups, key=lambda backup: backup.created_at)
 
 

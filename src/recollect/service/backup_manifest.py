@@ -50,7 +50,7 @@ def signed_part(fields: Mapping[str, Any]) -> bytes:
 def to_fields(backup: Backup, wrapped_keys: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the fields of a manifest, without its HMAC."""
     fields = asdict(backup) | {"created_at": backup.created_at.isoformat()}
-    fields["path"] = Path(backup.path).name  # the folder may be moved
+    fields["path"] = Path(backup.path).name  # for readers; both files may be moved and renamed
     return {"recollect": "backup", "format": 1, **fields, "wrapped_keys": wrapped_keys}
 
 
@@ -63,7 +63,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         if not isinstance(fields, dict) or fields["recollect"] != "backup" or fields["format"] != 1:
             raise ValueError("it is not a manifest of this version")
         _check_types(fields)
-        to_backup(fields, path.parent)
+        to_backup(fields, path)
     except FileNotFoundError as error:
         raise ImportRefused(
             f"{path} does not exist: the backup is incomplete, or it is not a backup"
@@ -91,10 +91,15 @@ def _check_types(fields: Mapping[str, Any]) -> None:
         raise ValueError("its field 'created_at' has no time zone")
 
 
-def to_backup(fields: Mapping[str, Any], folder: Path) -> Backup:
-    """Return the backup that a manifest in *folder* describes."""
+def to_backup(fields: Mapping[str, Any], manifest: Path) -> Backup:
+    """
+    Return the backup that *manifest* describes.
+
+    Its copy is the file beside it. The name in the manifest does not count: a manifest that names
+    another file of the folder must not let that one be deleted or restored.
+    """
     return Backup(
-        path=str(folder / Path(fields["path"]).name),
+        path=str(manifest.with_name(manifest.name.removesuffix(SUFFIX))),
         store=str(fields["store"]),
         created_at=datetime.fromisoformat(fields["created_at"]),
         schema=int(fields["schema"]),
