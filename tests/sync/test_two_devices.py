@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollect import Status
+from recollect.domain.sync_report import record_name
+from recollect.store.transfer.record_kinds import ALIASES, KINDS
 from synced_devices import SyncedDevice, make_device, settle, words_in_folder
 
 Pair = tuple[SyncedDevice, SyncedDevice]
@@ -149,3 +151,11 @@ def test_two_memories_that_replace_one_on_the_same_device_are_no_conflict(pair: 
     settle(a, b)
 
     assert not b.rec.memories.conflicts()
+
+
+def test_every_kind_of_record_has_a_name_for_people() -> None:
+    for kind in (*KINDS, ALIASES):
+        for count in (1, 2):
+            assert "_" not in record_name(kind, count)
+    assert record_name("memories") == "memory"
+    assert record_name("views", 2) == "views"

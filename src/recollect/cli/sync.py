@@ -2,15 +2,21 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import DefaultGroup, with_new_store, with_store
-from recollect.cli.output import Output, counts, safe, warnings
+from recollect.cli.output import Output, safe, warnings
 from recollect.cli.progress import show_status
-from recollect.domain.sync_report import KeptVersion, SyncReport, SyncSetup, SyncStatus
+from recollect.domain.sync_report import (
+    KeptVersion,
+    SyncReport,
+    SyncSetup,
+    SyncStatus,
+    record_name,
+)
 from recollect.errors import InvalidInput
 
 PASSPHRASE = "RECOLLECT_SYNC_PASSPHRASE"
@@ -149,17 +155,16 @@ def _rekey_lines(setup: SyncSetup, *, with_passphrase: bool) -> Iterator[str]:
 
 
 def _report_lines(report: SyncReport) -> Iterator[str]:
-    yield f"Received: {counts(report.received) or 'nothing new'}."
-    yield f"Sent: {counts(report.sent) or 'nothing new'}."
+    yield f"Received: {_records(report.received) or 'nothing new'}."
+    yield f"Sent: {_records(report.sent) or 'nothing new'}."
     if report.forgotten:
         yield f"Deleted here, as on another device: {report.forgotten}."
     if report.files_rewritten:
-        yield f"[dim]{report.files_rewritten} files written anew without deleted text.[/dim]"
+        files = _files(report.files_rewritten)
+        yield f"[dim]{files} of this device written anew without former text.[/dim]"
     if report.files_restored:
-        yield (
-            f"{report.files_restored} files of this device were missing in the folder. What they "
-            "held was sent again."
-        )
+        files = _files(report.files_restored)
+        yield f"{files} of this device missing in the folder: the records were sent again."
     yield from warnings([*report.conflicts, *report.waiting])
 
 
@@ -178,7 +183,7 @@ def _status_lines(report: SyncStatus) -> Iterator[str]:
     for peer in report.peers:
         written = "no files" if peer.written_at is None else f"{peer.written_at:%Y-%m-%d %H:%M}"
         name = f"{peer.device} (this device)" if peer.is_this else peer.device
-        yield f"{name}  {peer.files} files, {peer.bytes / 1e6:.1f} MB, {written}" + (
+        yield f"{name}  {_files(peer.files)}, {peer.bytes / 1e6:.1f} MB, {written}" + (
             f", {peer.unread} not read yet" if peer.unread else ""
         )
     yield from warnings(report.problems)
@@ -198,8 +203,15 @@ def _version_lines(listed: Sequence[KeptVersion]) -> Iterator[str]:
 
 
 def _version_title(version: KeptVersion) -> str:
-    kind = version.kind.removesuffix("s").replace("_", " ")
-    return f"{kind} {safe(version.name)}"
+    return f"{record_name(version.kind)} {safe(version.name)}"
+
+
+def _records(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {record_name(kind, count)}" for kind, count in numbers.items())
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
 
 
 def _shortened(value: object) -> str:

@@ -7,6 +7,24 @@ from typing import Any
 
 from recollect.lazy_dataclass import dataclass
 
+# What a person calls a record of each kind: one, and several.
+_RECORD_NAMES: Mapping[str, tuple[str, str]] = {
+    "aliases": ("merged duplicate", "merged duplicates"),
+    "tombstones": ("deletion", "deletions"),
+    "project_links": ("linked project", "linked projects"),
+    "agent_blocks": ("attached block", "attached blocks"),
+    "agent_skills": ("loaded skill", "loaded skills"),
+    "summaries": ("summary", "summaries"),
+    "memories": ("memory", "memories"),
+    "memory_links": ("link", "links"),
+}
+
+
+def record_name(kind: str, count: int = 1) -> str:
+    """Return what a person calls *count* records of a kind."""
+    singular, plural = _RECORD_NAMES.get(kind, (kind.removesuffix("s"), kind))
+    return singular if count == 1 else plural
+
 
 @dataclass(frozen=True, kw_only=True)
 class SyncSetup:

@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Any
 
 from recollect.clock import Clock, to_micros
+from recollect.domain.sync_report import record_name
 from recollect.domain.version_vector import VersionVector, includes, join
 from recollect.lazy_dataclass import dataclass
 from recollect.store.open_tables import OpenTables
@@ -206,7 +207,7 @@ class RevisionApplier:
             earlier[2]["memories"][0]["status"],
         ):
             reason = merged["memory_changes"][-1]["reason"]
-            self._conflicts.append(f"memories {record_id}: {reason}; it waits in the inbox")
+            self._conflicts.append(f"memory {record_id}: {reason}; it waits in the inbox")
         if kind == "blocks" and len(merged["block_proposals"]) > max(
             len(later[2]["block_proposals"]), len(earlier[2]["block_proposals"])
         ):
@@ -236,8 +237,8 @@ class RevisionApplier:
         if not self._state.is_deleted("documents", version_id):
             self._rows.write("documents", version)
         self._conflicts.append(
-            f"{kind} {display_name(row)}: the change that was synced later counts; the other is in "
-            "`recollect sync versions`"
+            f"{record_name(kind)} {display_name(row)}: the change that was synced later counts; "
+            "the other is in `recollect sync versions`"
         )
 
     def _write(

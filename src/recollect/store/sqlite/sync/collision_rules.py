@@ -87,7 +87,7 @@ class CollisionRules:
                 older, newer = sorted((link["from_id"], other_id))
                 self._rivals.append((older, newer, "both replace one memory, on two devices"))
                 self.conflicts.append(
-                    f"memories {older}: {newer} replaces the same memory on another device; both "
+                    f"memory {older}: {newer} replaces the same memory on another device; both "
                     "stay (recollect conflicts)"
                 )
 
@@ -140,7 +140,7 @@ class CollisionRules:
         renamed = max(row["id"], other_id)
         new_name = f"{name} {renamed[-6:]}"
         self.conflicts.append(
-            f"agents {name}: two agents got this name on two devices; {renamed} is {new_name!r} now"
+            f"agent {name}: two agents got this name on two devices; {renamed} is {new_name!r} now"
         )
         if renamed == row["id"]:
             return {**row, "name": new_name}
@@ -171,7 +171,7 @@ class CollisionRules:
         note = "another value of this fact was active on another device"
         self._rivals.append((older, newer, note))
         self.conflicts.append(
-            f"memories {older}: the fact {key!r} has another value, {newer}; both stay"
+            f"memory {older}: the fact {key!r} has another value, {newer}; both stay"
         )
 
     def _detach_alike(self, agent_id: str, main_id: str) -> None:
