@@ -8,7 +8,12 @@ import pytest
 
 from recollect import LocalRecollect, RecollectError, StoreError
 from recollect.store.key_places import KeyPlaces, read_key_file
-from recollect.store.sqlite.sync.sync_folder import SharedFolder, open_folder, parse_revision
+from recollect.store.sqlite.sync.sync_folder import (
+    MANIFEST,
+    SharedFolder,
+    open_folder,
+    parse_revision,
+)
 from recollect.store.store_key import StoreKey
 from recollect.store.transfer.record_kinds import FIRST_KINDS
 from support import FakeClock
@@ -84,6 +89,33 @@ def test_a_device_without_the_new_key_is_told_so_and_goes_on_when_it_has_it(
     assert b.rec.sync.status().device == device
     assert b.rec.sync.status().key_id == setup.key_id
     assert not b.rec.sync.status().problems
+
+
+def test_a_manifest_that_names_the_former_key_again_is_refused_until_there_is_a_new_key(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """Whoever has the former key, and can write the folder, could read everything again."""
+    a, b = pair
+    [former] = read_key_file(tmp_path / "a.key")
+    earlier = (tmp_path / "shared" / MANIFEST).read_bytes()
+    a.rec.sync.rekey()
+    give_keys(tmp_path, "a", "b")
+    settle(a, b)
+    (tmp_path / "shared" / MANIFEST).write_bytes(earlier)
+    a.rec.ingest("The zebrafish tank is in Berlin.", scope="global")
+
+    for device in pair:
+        with pytest.raises(StoreError, match=rf"former key {former.id} again.*sync rekey"):
+            device.sync()
+        assert former.id in device.rec.sync.status().problems[0]
+    assert readable_files(tmp_path, former) == []
+
+    a.rec.sync.rekey()
+    give_keys(tmp_path, "a", "b")
+    settle(a, b)
+
+    assert b.rec.search("zebrafish")
+    assert readable_files(tmp_path, former) == []
 
 
 def test_a_passphrase_brings_the_new_key_and_the_device_stays_the_same(

@@ -37,6 +37,7 @@ from recollect.store.sqlite.sync.sync_folder import (
     SharedFolder,
     create_folder,
     is_shared_folder,
+    key_id_of_folder,
     key_of_folder,
     open_folder,
 )
@@ -101,7 +102,8 @@ class StoreSync:
             device = self._require_device()
             path = Path(device.folder)
             with _translate_disk_errors(path):
-                key_of_folder(path, self._keys)  # who does not have the key cannot change it
+                if not _names_former_key(device):
+                    key_of_folder(path, self._keys)  # who does not have the key cannot change it
                 key = StoreKey.generate()
                 self._keys.save(path, key, KeyPlace.FILE)  # first: a kill must not lose it
                 create_folder(path, key, passphrase)
@@ -122,8 +124,7 @@ class StoreSync:
             path = Path(device.folder)
             try:
                 with _translate_disk_errors(path):
-                    folder = open_folder(path, self._keys, known_key_id=device.key_id)
-                    return self._sync(folder, device)
+                    return self._sync(self._open_folder(device), device)
             except RecollectError as error:
                 self._note_failure(error)
                 raise
@@ -148,8 +149,7 @@ class StoreSync:
         try:
             path = Path(device.folder)
             with _translate_disk_errors(path):
-                folder = open_folder(path, self._keys, known_key_id=device.key_id)
-                peers = tuple(self._peers(folder, device))
+                peers = tuple(self._peers(self._open_folder(device), device))
         except RecollectError as error:
             problems = list(dict.fromkeys([str(error), *problems]))
         return SyncStatus(
@@ -273,6 +273,17 @@ class StoreSync:
                 count += 1
         return count
 
+    def _open_folder(self, device: Device) -> SharedFolder:
+        """Return the shared folder; refuse it if it names a key again that was replaced."""
+        path = Path(device.folder)
+        if _names_former_key(device):
+            raise StoreUnavailable(
+                f"{path} names its former key {key_id_of_folder(path)} again, which was replaced "
+                f"by {device.key_id}: somebody put an earlier recollect-sync.json there. Nothing "
+                "was sent. Give the folder a new key: recollect sync rekey"
+            )
+        return open_folder(path, self._keys, known_key_id=device.key_id)
+
     # ── the device ──────────────────────────────────────────────────────────────────────────────
 
     def _device(self) -> Device | None:
@@ -292,6 +303,7 @@ class StoreSync:
             folder=folder,
             key_id=key_id,
             clock=former.clock if former else 0,
+            former_keys=former.former_keys if former and former.folder == folder else "",
         )
 
     def _peers(self, folder: SharedFolder, device: Device) -> Iterator[SyncPeer]:
@@ -326,6 +338,10 @@ class StoreSync:
             if not is_held:
                 raise StoreBusy(f"another process syncs {self._store.path}; wait until it is done")
             yield
+
+
+def _names_former_key(device: Device) -> bool:
+    return key_id_of_folder(Path(device.folder)) in device.former_keys.split()
 
 
 def _end_former_device(tables: SqliteTables, *, name: str) -> None:

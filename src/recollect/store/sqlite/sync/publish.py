@@ -124,7 +124,10 @@ class Publisher:
 
         def note(tables: SqliteTables) -> None:
             state = SyncState(tables.connection.db)
-            state.set_device(replace(_require(state), key_id=self._folder.key_id))
+            device = _require(state)
+            former_keys = f"{device.former_keys} {device.key_id}".strip()
+            key_id = self._folder.key_id
+            state.set_device(replace(device, key_id=key_id, former_keys=former_keys))
 
         self._store.write(note)
 

@@ -265,6 +265,11 @@ def key_of_folder(path: Path, keys: KeyPlaces, *, known_key_id: str = "") -> Sto
     )
 
 
+def key_id_of_folder(path: Path) -> str:
+    """Return which key a shared folder names."""
+    return str(_read_manifest(path).get("key_id"))
+
+
 def is_shared_folder(path: Path) -> bool:
     """Return whether a device has set up *path*."""
     return (path / MANIFEST).is_file()

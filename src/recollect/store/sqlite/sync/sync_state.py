@@ -30,6 +30,7 @@ class Device:
     synced_at: int = 0
     is_renewed: bool = False  # it was another device, and has not marked everything as unsent yet
     former: str = ""  # the devices that it was and whose files it deletes, separated by spaces
+    former_keys: str = ""  # ids of keys of the folder that were replaced, separated by spaces
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class SyncState:
     def device(self) -> Device | None:
         """Return this device, None if sync is not set up."""
         sql = """SELECT device, place, folder, key_id, clock, number, head, writing, synced_at,
-                        is_renewed, former
+                        is_renewed, former, former_keys
                    FROM sync_device"""
         row = self._db.execute(sql).fetchone()
         return None if row is None else Device(*row)
@@ -68,14 +69,14 @@ class SyncState:
         """Store this device."""
         sql = """INSERT OR REPLACE INTO sync_device
                  (id, device, place, folder, key_id, clock, number, head, writing, synced_at,
-                  is_renewed, former)
-                 VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                  is_renewed, former, former_keys)
+                 VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
         self._db.execute(
             sql,
             (
                 *(device.device, device.store_fingerprint, device.folder, device.key_id),
                 *(device.clock, device.number, device.head, device.writing, device.synced_at),
-                *(int(device.is_renewed), device.former),
+                *(int(device.is_renewed), device.former, device.former_keys),
             ),
         )
 
