@@ -110,3 +110,24 @@ def test_a_device_that_joins_does_not_wait_for_files_that_were_replaced_twice(
     late.rec.close()
 
     assert report.waiting == ()
+
+
+@pytest.mark.parametrize("changes_key", [False, True])
+def test_a_damaged_file_that_is_to_be_written_anew_is_sent_again_instead(
+    trio: Trio, *, changes_key: bool
+) -> None:
+    a, b, c = trio
+    files = publish(a, "The zebrafish tank is in Berlin.", "Tests run at night.")
+    b.sync()
+    files[0].write_bytes(files[0].read_bytes()[:-100])
+    a.rec.forget(a.rec.search("zebrafish")[0].memory.id)
+    if changes_key:
+        a.rec.sync.rekey()
+
+    settle(a, b, c)
+
+    assert not files[0].exists()
+    assert "zebrafish" not in words_in_folder(a)
+    assert c.rec.search("tests at night")
+    assert a.exported() == b.exported() == c.exported()
+    assert [device.rec.sync.status().problems for device in trio] == [(), (), ()]

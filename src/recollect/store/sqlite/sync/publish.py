@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from recollect.clock import Clock, to_micros
-from recollect.errors import InvalidInput
+from recollect.errors import ImportRefused, InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.store.sqlite.store import SqliteStore, SqliteTables
 from recollect.store.sqlite.sync.apply_revision import Revision
@@ -119,6 +119,7 @@ class Publisher:
 
     def encrypt_anew(self) -> None:
         """Write all files of this device anew, because the folder has another key."""
+        self._replace_unreadable_files(self._folder.files(self._device().device))
         device = self._device()
         self._rewrite_files(device, self._folder.files(device.device), {})
 
@@ -188,18 +189,36 @@ class Publisher:
 
     def _rewrite_redacted(self, redacted: Sequence[tuple[str, str]]) -> None:
         """Write the files that hold former texts of some records anew, without these records."""
+        self._replace_unreadable_files(self._files_with(redacted))
+        files = self._files_with(redacted)
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             device = _require(state)
-            numbers = {n for kind, record_id in redacted for n in state.files_with(kind, record_id)}
             newest = {  # the file with a record as it is now; none, if it was deleted
                 (kind, record_id): 0
                 if kind != ALIASES and state.is_deleted(kind, record_id)
                 else max(state.files_with(kind, record_id), default=0)
                 for kind, record_id in redacted
             }
-        files = [file for file in self._folder.files(device.device) if file.number in numbers]
         self._rewrite_files(device, files, newest)
+
+    def _files_with(self, records: Iterable[tuple[str, str]]) -> list[FolderFile]:
+        """Return the files of this device that hold some of *records*."""
+        with self._store.read() as tables:
+            state = SyncState(tables.connection.db)
+            device = _require(state)
+            numbers = {n for kind, record_id in records for n in state.files_with(kind, record_id)}
+        return [file for file in self._folder.files(device.device) if file.number in numbers]
+
+    def _replace_unreadable_files(self, files: Iterable[FolderFile]) -> None:
+        """Remove the damaged ones of some files of this device, and send again what they held."""
+        for file in files:
+            try:
+                for _ in self._folder.read(file):
+                    pass
+            except ImportRefused:
+                self._folder.remove(file)  # nobody else can read it either
+        self._replace_lost_files()
 
     def _rewrite_files(
         self, device: Device, files: Sequence[FolderFile], newest: Mapping[tuple[str, str], int]
