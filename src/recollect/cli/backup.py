@@ -103,20 +103,21 @@ def _restore_lines(report: RestoreReport) -> Iterator[str]:
         yield f"The backup is intact: {_describe(report.backup)}"
     else:
         yield f"Restored {safe(report.to)} from {_describe(report.backup)}"
+    store = "previous" if report.replaced else "current"
     for table, difference in report.differences.items():
         yield (
             f"{table}: {difference.only_in_backup} only in the backup, "
-            f"{difference.only_in_store} only in the current store, {difference.changed} differ"
+            f"{difference.only_in_store} only in the {store} store, {difference.changed} differ"
         )
         yield from map(_describe_row, difference.rows)
         count = difference.only_in_backup + difference.only_in_store + difference.changed
         if difference.rows and count > len(difference.rows):
             yield f"  [dim]… {count - len(difference.rows)} more[/dim]"
     if any(difference.rows for difference in report.differences.values()):
-        yield "[dim]+ in the backup only, - in the current store only, ~ different[/dim]"
+        yield f"[dim]+ in the backup only, - in the {store} store only, ~ different[/dim]"
     if not report.was_compared:
         yield "[dim]Not compared: there is no current store, or no key opens it.[/dim]"
     elif not report.differences:
-        yield "[dim]No row differs from the current store.[/dim]"
+        yield f"[dim]No row differs from the {store} store.[/dim]"
     if report.replaced:
         yield f"[dim]The previous store is {safe(report.replaced)}.[/dim]"
