@@ -131,3 +131,21 @@ def test_a_damaged_file_that_is_to_be_written_anew_is_sent_again_instead(
     assert c.rec.search("tests at night")
     assert a.exported() == b.exported() == c.exported()
     assert [device.rec.sync.status().problems for device in trio] == [(), (), ()]
+
+
+def test_a_later_file_with_an_earlier_revision_does_not_count(trio: Trio) -> None:
+    """A file that was written anew has a higher number than a change that was sent before."""
+    a, b, c = trio
+    a.rec.documents.put(["app"], "city", {"text": "Berlin"})
+    files = publish(a, "The zebrafish tank is in Berlin.")
+    a.rec.documents.put(["app"], "city", {"text": "Oslo"})
+    a.rec.forget(a.rec.search("zebrafish")[0].memory.id)
+    a.sync()  # the second file has Oslo, the third replaces the first and has Berlin
+    files[0].with_name("000002.sync").unlink()
+
+    settle(a, b, c)
+
+    document = b.rec.documents.get(["app"], "city")
+    assert document is not None
+    assert document.value == {"text": "Oslo"}
+    assert a.exported() == b.exported() == c.exported()

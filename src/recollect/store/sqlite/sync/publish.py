@@ -136,7 +136,9 @@ class Publisher:
         """
         Write one file in place of those that somebody deleted from the folder.
 
-        Its revisions are those that are known, so a device that has read them is not changed.
+        Its revisions are those that are known, so a device that has read them is not changed. A
+        record that another file holds too is among them: that one may be an earlier revision, in a
+        file that was written anew.
         """
         device = self._device()
         present = {file.number for file in self._folder.files(device.device)}
@@ -150,7 +152,7 @@ class Publisher:
             with self._store.read() as tables:
                 db = tables.connection.db
                 state, rows = SyncState(db), RecordRows(db)
-                for kind, record_id in state.records_last_in(lost):
+                for kind, record_id in state.records_in(lost):
                     stored = state.revision(kind, record_id)
                     is_deleted = kind != ALIASES and state.is_deleted(kind, record_id)
                     if stored is None or is_deleted or state.is_changed(kind, record_id):

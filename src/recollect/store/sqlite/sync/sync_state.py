@@ -302,10 +302,10 @@ class SyncState:
         """Return the files of this device that hold records."""
         return {row[0] for row in self._db.execute("SELECT DISTINCT number FROM sync_contents")}
 
-    def records_last_in(self, numbers: Set[int]) -> list[tuple[str, str]]:
-        """Return the records that are in some files and in none after them, parents first."""
-        sql = """SELECT kind, id FROM sync_contents GROUP BY kind, id
-                 HAVING max(number) IN (SELECT value FROM json_each(?)) ORDER BY kind, id"""
+    def records_in(self, numbers: Set[int]) -> list[tuple[str, str]]:
+        """Return the records that some files of this device hold, parents first."""
+        sql = """SELECT DISTINCT kind, id FROM sync_contents
+                  WHERE number IN (SELECT value FROM json_each(?)) ORDER BY kind, id"""
         rows = self._db.execute(sql, (json.dumps(sorted(numbers)),))
         records = [(str(kind), str(record_id)) for kind, record_id in rows]
         return sorted(records, key=lambda record: ORDER[record[0]])
