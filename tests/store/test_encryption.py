@@ -1,6 +1,7 @@
 """An encrypted store: who opens it, what its files hold, and what a wrong key says."""
 
 import os
+import shutil
 import stat
 import sys
 import traceback
@@ -15,6 +16,7 @@ import pytest
 from older_stores import older_store
 from quick_keys import SHIPPED_COST, quick_keys
 from recollect import LocalRecollect, StoreBusy, StoreKeyMissing, StoreUnavailable
+from recollect.app.local_recollect import key_places
 from recollect.app.restore_backup import restore_backup
 from recollect.app.store_encryption import (
     decrypt_store,
@@ -417,6 +419,29 @@ def test_a_damaged_page_of_the_list_of_tables_loses_no_row_of_an_encrypted_store
         assert rec.damage is not None
         assert "the list of tables is damaged" in rec.damage.describe()
         assert [hit.memory.content for hit in rec.search("axolotl")] == ["The axolotl has gills."]
+
+
+def test_what_the_log_of_a_damaged_encrypted_store_holds_is_rescued_too(
+    encrypted: Settings, tmp_path: Path
+) -> None:
+    """The process was killed before the log was moved into the file."""
+    copy = tmp_path / "copy" / "memory.db"
+    copy.parent.mkdir()
+    with LocalRecollect(encrypted) as rec:
+        for number in range(50):
+            rec.ingest(f"The axolotl number {number} has gills. " * 5, scope="global")
+        for name in ("", "-wal"):
+            shutil.copy(f"{encrypted.db_path}{name}", f"{copy}{name}")
+    content = bytearray(copy.read_bytes())
+    content[len(content) - PAGE_SIZE // 2] ^= 1  # the last page, which the log does not have
+    copy.write_bytes(content)
+
+    pages = DatabaseImage(copy, key=find_key(copy, key_places(encrypted)))
+
+    assert any(
+        b"number 49 has gills" in bytes(pages.page(n)) for n in range(1, pages.page_count + 1)
+    )
+    assert pages.page_count > len(content) // PAGE_SIZE
 
 
 def test_an_encrypted_store_of_an_older_version_is_migrated_and_its_snapshot_is_encrypted(

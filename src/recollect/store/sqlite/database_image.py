@@ -264,6 +264,7 @@ def _decrypt(path: Path, key: StoreKey, *, keep_open: bool) -> bytes:
         copy.with_name("copy-wal").write_bytes(_read(path.with_name(f"{path.name}-wal")))
         db = None
         try:
+            db = _open_decrypted(copy, key)  # first: the log may make the file longer
             for start in range(0, copy.stat().st_size, PAGE_SIZE):
                 db = db or _open_decrypted(copy, key)
                 try:
@@ -283,7 +284,9 @@ def _decrypt(path: Path, key: StoreKey, *, keep_open: bool) -> bytes:
 def _open_decrypted(path: Path, key: StoreKey) -> apsw.Connection:
     db = apsw.Connection(str(path))
     apply_key(db, key)
-    # As a pragma it would read the list of tables first, a page of which may be damaged.
+    # This reads the first page and opens the log. The PRAGMA of the checkpoint would read the whole
+    # schema first, a page of which may be the damaged one.
+    db.execute("PRAGMA schema_version").fetchall()
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     return db
 

@@ -261,9 +261,9 @@ class Publisher:
         present = {file.number for file in self._folder.files(device.device)} - replaced
         with self._store.read() as tables:
             hashes = SyncState(tables.connection.db).files(device.device)
-        # All that are gone: a device that joins later does not wait for any of them.
-        gone = {number: sha256 for number, sha256 in hashes.items() if number not in present}
-        head = replace(self._next_head(device), replaces=gone)
+        # All that are not in the folder: a device that joins later does not wait for any of them.
+        absent = {number: sha256 for number, sha256 in hashes.items() if number not in present}
+        head = replace(self._next_head(device), replaces=absent)
         self._store.write(lambda tables: SyncState(tables.connection.db).begin_file(head.number))
         sha256 = self._folder.write(head, lines)
         self._store.write(partial(_note_rewritten, head=head, sha256=sha256, records=records))
