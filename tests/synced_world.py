@@ -415,9 +415,9 @@ class SyncedWorld:
         source, target = self.copy_of(device.name), self.copy_of(other.name)
         for folder in sorted(source.glob("device-*")):
             copy = target / folder.name
+            if self.is_of(folder, other) or folder.name not in self.present_folders():
+                continue  # nobody else writes the files of a device, or brings back its former ones
             copy.mkdir(exist_ok=True)
-            if self.is_of(folder, other):
-                continue  # nobody else writes the files of a device
             for position, path in enumerate(sorted(folder.glob("*.sync"))):
                 if (arg >> position % 8) & 1:
                     continue
@@ -452,9 +452,12 @@ class SyncedWorld:
                     shutil.copytree(source, target)
         self.carry_removal_of_former_devices()
 
+    def present_folders(self) -> set[str]:
+        return {f"device-{device.rec.sync.status().device}" for device in self.devices}
+
     def carry_removal_of_former_devices(self) -> None:
         """Remove the folder of a device that is another one now, if that one has removed it."""
-        present = {f"device-{device.rec.sync.status().device}" for device in self.devices}
+        present = self.present_folders()
         copies = [self.copy_of(device.name) for device in self.devices]
         for name in {path.name for copy in copies for path in copy.glob("device-*")} - present:
             if not all((copy / name).exists() for copy in copies):
