@@ -52,6 +52,9 @@ GLOSSED_WEAK_DISCOUNT = 0.06
 MIN_WEAK_SCORE = 0.17  # of a weak match, however small the store: in no store more was refused
 MAX_WEAK_MATCHES = 5  # of a search that has nothing better
 WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
+# A question for a number or a person is answered only if a match within so much of the best one may
+# hold such an answer, as close as a second weak match must be (log, 2026-11-19).
+ANSWER_SLACK = 0.12
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself
 # The most similar of n unrelated records is about sqrt(2 ln n) standard deviations above the mean,

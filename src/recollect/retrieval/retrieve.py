@@ -26,6 +26,7 @@ from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 from recollect.text.fingerprint import fingerprint
+from recollect.text.request_kind import has_words_to_search
 from recollect.text.speaker_intent import intended_speaker
 
 
@@ -162,7 +163,8 @@ def rank_memories(
         result,
         query.text,
         has_documents=True,
-        weak_matches=True,
+        weak_matches=has_words_to_search(query.text),
+        texts_of=tables.memories.contents,
         # "What did we do on Monday?" has no content word, and the time says what is meant.
         doubt_similarity=time_ranking.time_range is None,
     )
