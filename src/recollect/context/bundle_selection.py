@@ -10,7 +10,8 @@ Weak matches are included in three cases. An instruction in a project gets the n
 conventions of that project, because they hold for the work whatever its words. A question about the
 speaker's own affairs gets the best two that share a word with it, because nothing but memory can
 answer it. If a question about these affairs, or asked in a project, has no better answer, the best
-weak match of the person or the project is included.
+weak match of the person or the project is included; to a question how something is done, only one
+that shares a word with it.
 
 What is no evidence is not included: questions of the user, short remarks, and, unless the request
 asks for them or nothing else answers, replies of the assistant. A fact is told once: hits that say
@@ -60,6 +61,7 @@ class RequestAim:
     word_count: int = 0  # content words of the request
     is_instruction: bool = False
     is_own_affair: bool = False  # a question about the speaker or the speaker's work
+    is_how_to: bool = False  # a question how anybody does something
     project_id: str = ""  # of the work at hand
     about_past: bool = False
     time_range: tuple[datetime, datetime] | None = None  # that it names; the end is outside
@@ -196,6 +198,8 @@ def _include_weak_match(hit: Hit, aim: RequestAim, selected: Sequence[Hit]) -> b
         return _is_convention(hit, aim) and conventions < TASK_CONVENTIONS
     if aim.is_own_affair and hit.matched_words and len(selected) < WEAK_FACTS:
         return True
+    if aim.is_how_to and not hit.matched_words:
+        return False
     is_of_project = hit.memory.project_id == aim.project_id != ""
     return not selected and (aim.is_own_affair or is_of_project)
 

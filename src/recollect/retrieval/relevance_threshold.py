@@ -52,6 +52,7 @@ class Threshold:
     is_weak: bool = False  # nothing is relevant enough: what passes now is a weak match
     unknown_names: tuple[str, ...] = ()  # the names in the query, if none occurs in the store
     is_doubtful: bool = False  # the model finds all records similar, so similarity is not enough
+    strict_minimum: float = 0.0  # what the best candidate needs not to be a weak match
     missing: str = ""  # the kind of answer that the query asks for, if no close match can hold it
 
     @classmethod
@@ -120,6 +121,7 @@ class Threshold:
             has_documents,
             unknown_names=unknown_names,
             is_doubtful=doubt_similarity and _are_all_similar(pool),
+            strict_minimum=minimum,
         )
         if any(strict.admits(candidate) for candidate in pool.candidates):
             slack = round(usual - constants.SLACK, 6)
@@ -135,6 +137,16 @@ class Threshold:
                 return replace(loose, minimum=slack, is_doubtful=False)
             return loose
         return strict
+
+    def for_unasked(self) -> "Threshold":
+        """
+        Return the threshold for what is told without being asked for, which must be surer.
+
+        Nothing that is far from answering passes because something else does; and if none of the
+        names in the request occurs in the store, nothing weak passes.
+        """
+        slack = 0.0 if self.unknown_names else constants.UNASKED_SLACK
+        return replace(self, minimum=max(self.minimum, round(self.strict_minimum - slack, 6)))
 
     def admits(self, candidate: SearchCandidate) -> bool:
         """Return whether *candidate* passes."""

@@ -168,6 +168,8 @@ def rank_memories(
         # "What did we do on Monday?" has no content word, and the time says what is meant.
         doubt_similarity=time_ranking.time_range is None,
     )
+    if query.unasked and time_ranking.time_range is None:
+        threshold = threshold.for_unasked()
     signals = index_signals(candidates, result.similarity_stats, visible_count=result.visible_count)
     relevances = [
         relevance * _trust_factor(candidate)

@@ -60,6 +60,7 @@ from recollect.store.values import OpenFileWindow
 from recollect.text.request_kind import (
     asks_about_own_affairs,
     asks_about_past,
+    asks_how_to,
     content_words,
     has_words_to_search,
     is_answer_preference,
@@ -253,6 +254,7 @@ def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
         word_count=len(content_words(task)),
         is_instruction=is_instruction(task),
         is_own_affair=asks_about_own_affairs(task),
+        is_how_to=asks_how_to(task),
         project_id=scene.viewer.project_id or "",
         about_past=time is not None or asks_about_past(task),
         time_range=_bounded_range(time),
@@ -294,14 +296,17 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         if where.project is not None or where.repo is not None:
             place = replace(place, project_id=viewer.project_id)
         blocks = tuple(visible_blocks(tables, place, viewer.linked_project_ids))
+    is_work = viewer.project_id is not None and is_instruction(task)
+    about_past = asks_about_past(task)
     query = read.MemoryQuery(
         query=task,
         place=where,
         asked_at=request.asked_at,
         limit=QUICK_HITS if request.quick else HITS,
         unreviewed=True,
-        session_records=asks_about_past(task),
-        below_threshold=viewer.project_id is not None and is_instruction(task),
+        session_records=about_past,
+        below_threshold=is_work,
+        unasked=not is_work and not about_past,
     )
     visible_texts = frozenset(text.strip() for text in request.visible_texts)
     return _ResolvedRequest(request, query, viewer, place, blocks, visible_texts)

@@ -62,6 +62,12 @@ def asks_about_own_affairs(request: str) -> bool:
     return language.has_cue("speaker", text) or language.has_cue("group", text)
 
 
+def asks_how_to(request: str) -> bool:
+    """Return whether *request* asks how anybody does something: "how do I centre a div"."""
+    text = request.strip()[:MAX_CHARS]
+    return _language(text).has_cue("how_to", text)
+
+
 def is_question(request: str) -> bool:
     """Return whether *request* ends with a question mark."""
     return request.rstrip().endswith(_QUESTION_MARKS)
