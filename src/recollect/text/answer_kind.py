@@ -22,7 +22,8 @@ _NUMBER = LazyPattern(
     r"\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty"
     r"|thirty|fou?rty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|dozens?"
     r"|half|halves|quarters?|pairs?|twins?|once|twice|both|single|double|triple|each|every|few"
-    r"|several|lots?|no|none|nothing|never|always|free|until|till|since|born|birthday"
+    r"|several|lots?|all|any|only|another|more|most|less|first|second|third|last|no|not|none|nothing"
+    r"|never|always|free|until|till|since|born|birthday|\w+n['’]t"
     r"|(?:dai|hour|night|week|month|quarter|year)ly|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|(?:second|minute|hour|day|night|week|month|year)s?)\b",
     r"[〇零一二三四五六七八九十百千万萬億亿半两兩毎每]",
