@@ -527,3 +527,29 @@ def test_the_worst_message_is_read_in_no_time(
 @each_row("mark", [".", "!", "?", "…"])
 def test_a_long_run_of_marks_is_read_in_no_time(mark: str) -> None:
     assert time_to_find(f"{mark * 19_000}x", TALK) < 3
+
+
+def test_a_short_sentence_that_only_limits_a_statement_is_stored_with_it() -> None:
+    said = "You can use bullet lists again, I take that back. Still keep it short."
+
+    told = [one for one in statements_in(said) if one.is_proposed]
+
+    assert [one.content for one in told] == [said]
+    assert said[told[0].spans[0].start : told[0].spans[0].end] == said
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "But could you check the tests?",
+        "But we deploy on Fridays because the shop is closed then.",
+        "The tests are red.",
+        "\nStill keep it short.",
+    ],
+)
+def test_what_is_a_question_a_fact_or_another_line_is_not_stored_with_a_statement(
+    after: str,
+) -> None:
+    first, *_ = statements_in(f"I prefer tabs over spaces. {after}")
+
+    assert first.content == "I prefer tabs over spaces."

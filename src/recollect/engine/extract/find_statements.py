@@ -62,6 +62,9 @@ _REFERS_BACK = LazyPattern(  # "Orla rang. They only want twenty now."
     r"(?:they|it|he|she|that|those|these|both|neither|same|her|his|their|its)(?:['’]\w+)?\b"
     r"|(?:sie|er|es|ils?|elles?|ellos|ellas|esso|loro|eles|elas)\b"
 )
+_QUALIFIES = LazyPattern(  # "Use bullet lists again. Still keep it short."
+    r"(?i)(?:still|but|only|just not|except|though|although|as long as|unless|provided)\b"
+)
 _SAYS_NOTHING = LazyPattern(
     r"(?i)(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you|ok(?:ay)?|yes|no"
     r"|sure|cool|great|nice|right|well|sorry)\b(?:\W*\w+){0,3}\W*$"
@@ -69,6 +72,7 @@ _SAYS_NOTHING = LazyPattern(
 # A sentence with one of these holds as a whole, also its second half.
 _WHOLE = frozenset({StatementFlag.EXPLICIT, StatementFlag.CORRECTION, StatementFlag.INSTRUCTION})
 MAX_REFERENT_CHARS = 100  # of a sentence that is repeated because the next one refers to it
+MAX_QUALIFICATION_CHARS = 60  # of a sentence that only limits the one before
 MAX_DOUBTFUL_CHARS = 600  # a longer message that may be pasted is a document
 MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
 Flags = tuple[StatementFlag, ...]
@@ -116,6 +120,8 @@ def _statements_in_turn(
             if parts := list(_statements_in_clauses(statement, utterance, context)):
                 yield from parts
                 continue
+            if number + 1 < len(sentences) and _only_qualifies(sentences, number + 1, mode):
+                statement = _with_qualification(statement, sentences[number + 1])
         yield _with_reason(statement, sentences[number + 1 :])
 
 
@@ -231,6 +237,33 @@ def _with_referent(statement: ExtractedStatement, previous: Utterance) -> Extrac
         statement,
         content=f"{text}{end} {statement.content}",
         spans=(replace(first, start=previous.start), *statement.spans[1:]),
+    )
+
+
+def _only_qualifies(sentences: Sequence[Utterance], number: int, mode: ExtractionMode) -> bool:
+    """Return whether a sentence limits the one before, and is not proposed by itself."""
+    utterance = sentences[number]
+    text = utterance.text.rstrip()
+    if utterance.begins_line or len(text) > MAX_QUALIFICATION_CHARS or text.endswith("?"):
+        return False
+    if not _QUALIFIES.match(text):
+        return False
+    context = SentenceContext(number, len(sentences), sentences[number - 1].text, "")
+    sentence = _sentence(text, context, follows_objection=False)
+    statement = _statement_in_sentence(utterance, sentence, mode)
+    return statement is None or not statement.is_proposed
+
+
+def _with_qualification(statement: ExtractedStatement, after: Utterance) -> ExtractedStatement:
+    """Add the sentence after a proposed statement, which limits it."""
+    last = statement.spans[-1]
+    if not statement.is_proposed or last.end > after.start:
+        return statement
+    end = "" if statement.content.rstrip()[-1:] in ".!:;,…" else "."
+    return replace(
+        statement,
+        content=f"{statement.content.rstrip()}{end} {after.text.strip()}",
+        spans=(*statement.spans[:-1], replace(last, end=after.end)),
     )
 
 
