@@ -56,8 +56,8 @@ WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
 # if the names in the request occur nowhere. Of 35 lines told to questions with less, 3 bore on the
 # question: two people of the daily-life benchmark, ten invented ones (log, 2026-11-19).
 UNASKED_SLACK = 0.15
-# A question for a number or a person is answered only if a match within so much of the best one may
-# hold such an answer, as close as a second weak match must be (log, 2026-11-19).
+# A question for a number or a person is answered only if a match that passes by itself, or is as
+# near to the best one as a second weak match, may hold such an answer (log, 2026-11-19).
 ANSWER_SLACK = 0.12
 MEAN_SHARE = 0.6  # share of the mean similarity that is subtracted, if many records were measured
 MEAN_SMOOTHING = 16  # records; with fewer than this, the mean may mostly be the answer itself

@@ -19,14 +19,14 @@ match has a number or may name somebody.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval import ranking_constants as constants
 from recollect.store.search_index import SearchCandidate, SearchResult, SimilarityStats, VectorMatch
-from recollect.text.answer_kind import expected_answer, may_hold_answer
+from recollect.text.answer_kind import may_hold_answer
 from recollect.text.gloss import is_glossed
 from recollect.text.query_names import names_in_query
 from recollect.text.search_words import is_content_word
@@ -64,47 +64,13 @@ class Threshold:
         has_documents: bool,
         weak_matches: bool = False,
         doubt_similarity: bool = False,
-        texts_of: Callable[[Sequence[str]], Mapping[str, str]] | None = None,
     ) -> "Threshold":
         """
         Return the threshold for *pool*; if a candidate passes it, a lower one for all.
 
         If none passes and *weak_matches* are wanted, return a lower one that marks what passes.
         With *doubt_similarity*, similarity is not enough if all records are similar to the query.
-        With *texts_of*, which reads the texts of records, nothing passes if the query asks for a
-        kind of answer that no close match can hold.
         """
-        threshold = cls._for_scores(
-            pool,
-            query,
-            has_documents=has_documents,
-            weak_matches=weak_matches,
-            doubt_similarity=doubt_similarity,
-        )
-        kind = expected_answer(query) if texts_of is not None else ""
-        if texts_of is None or not kind:
-            return threshold
-        passing = [candidate for candidate in pool.candidates if threshold.admits(candidate)]
-        if any(c.vector_match is None or _has_enough_words(c) for c in passing):
-            return threshold  # the words decide
-        least = max(map(threshold.score, passing), default=0.0) - constants.ANSWER_SLACK
-        close_ids = [c.record.id for c in passing if threshold.score(c) >= least]
-        texts = texts_of(close_ids).values() if close_ids else ()
-        if not close_ids or any(may_hold_answer(kind, text) for text in texts):
-            return threshold
-        return replace(threshold, missing=kind)
-
-    @classmethod
-    def _for_scores(
-        cls,
-        pool: SearchResult,
-        query: str,
-        *,
-        has_documents: bool,
-        weak_matches: bool,
-        doubt_similarity: bool,
-    ) -> "Threshold":
-        """Return the threshold by the scores alone."""
         length = (len(query.split()) - constants.SHORT_QUERY_WORDS) / (
             constants.LONG_QUERY_WORDS - constants.SHORT_QUERY_WORDS
         )
@@ -150,8 +116,6 @@ class Threshold:
 
     def admits(self, candidate: SearchCandidate) -> bool:
         """Return whether *candidate* passes."""
-        if self.missing:
-            return False
         if candidate.vector_match is None or candidate.reached == "linked":
             return candidate.word_match is not None  # a link already says that it matters here
         if self.is_doubtful and not self._is_distinct(candidate):
@@ -173,6 +137,23 @@ class Threshold:
         names = ", ".join(f"“{name}”" for name in self.unknown_names)
         occurs = "occurs" if len(self.unknown_names) == 1 else "occur"
         return f" The threshold is higher because {names} {occurs} in no memory." if names else ""
+
+    def could_answer(
+        self, kind: str, texts: Mapping[str, str], best: Sequence[SearchCandidate]
+    ) -> bool:
+        """
+        Return whether one of the *best* that is close to the query may hold an answer of a kind.
+
+        Close is what passes by itself, or is nearly as good as the best. *texts* are by id. What
+        has all words of the query, or was not compared by meaning, counts whatever its text.
+        """
+        if any(c.vector_match is None or _has_enough_words(c) for c in best):
+            return True
+        highest = max(map(self.score, best), default=0.0)
+        least = min(highest - constants.ANSWER_SLACK, self.strict_minimum)
+        return any(
+            self.score(c) >= least and may_hold_answer(kind, texts[c.record.id]) for c in best
+        )
 
     def score(self, candidate: SearchCandidate) -> float:
         """Return the score of *candidate* that is compared with the threshold."""

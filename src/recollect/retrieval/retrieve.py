@@ -9,6 +9,7 @@ hits in the same order.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from recollect.domain.link import LinkedMemory
 from recollect.domain.memory import Memory
@@ -25,6 +26,7 @@ from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
+from recollect.text.answer_kind import expected_answer
 from recollect.text.fingerprint import fingerprint
 from recollect.text.request_kind import has_words_to_search
 from recollect.text.speaker_intent import intended_speaker
@@ -70,8 +72,7 @@ def retrieve(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 ) -> MemorySearchResult:
     """Return the hits for *query*; without *vector*, by words alone."""
-    ranked = rank_memories(tables, query, vector)
-    loaded = load_best(tables, query, vector, ranked)
+    ranked, loaded = find_memories(tables, query, vector)
     best, memories = loaded.candidates, loaded.memories
     if query.filters.only_said:
         best = _without_repeated_texts(best, memories)
@@ -90,6 +91,32 @@ def retrieve(
     if query.related:
         related = RelatedMemories(query=query, links=loaded.links, memories=memories)
     return MemorySearchResult(hits, len(ranked.memories), ranked.closest, related)
+
+
+def find_memories(
+    tables: Tables, query: ResolvedQuery, vector: QueryVector | None
+) -> tuple[RankedMemories, BestMemories]:
+    """
+    Return what is relevant to *query*, and the best of it with what was read for them.
+
+    Both are empty if the query asks for a kind of answer that no close match may hold.
+    """
+    ranked = rank_memories(tables, query, vector)
+    loaded = load_best(tables, query, vector, ranked)
+    kind = "" if query.below_threshold else expected_answer(query.text)
+    best = loaded.candidates
+    if not kind or not best or any(memory.in_time for memory in best):
+        return ranked, loaded
+    texts = {id_: _text_of(memory) for id_, memory in loaded.memories.items()}
+    if ranked.threshold.could_answer(kind, texts, [memory.candidate for memory in best]):
+        return ranked, loaded
+    threshold = replace(ranked.threshold, missing=kind)
+    closest = threshold.closest(ranked.candidates)
+    return RankedMemories([], threshold, closest, ranked.candidates), BestMemories([], {}, {}, {})
+
+
+def _text_of(memory: Memory) -> str:
+    return " ".join(filter(None, (memory.title, memory.content, memory.rationale)))
 
 
 def load_best(
@@ -164,7 +191,6 @@ def rank_memories(
         query.text,
         has_documents=True,
         weak_matches=has_words_to_search(query.text),
-        texts_of=tables.memories.contents,
         # "What did we do on Monday?" has no content word, and the time says what is meant.
         doubt_similarity=time_ranking.time_range is None,
     )
