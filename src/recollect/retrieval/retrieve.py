@@ -28,7 +28,7 @@ from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
 from recollect.text.answer_kind import expected_answer
 from recollect.text.fingerprint import fingerprint
-from recollect.text.request_kind import has_words_to_search
+from recollect.text.request_kind import has_words_to_search, names_nothing_known
 from recollect.text.speaker_intent import intended_speaker
 
 
@@ -190,7 +190,8 @@ def rank_memories(
         result,
         query.text,
         has_documents=True,
-        weak_matches=has_words_to_search(query.text),
+        weak_matches=has_words_to_search(query.text)
+        and not names_nothing_known(query.text, result.unknown_words),
         # "What did we do on Monday?" has no content word, and the time says what is meant.
         doubt_similarity=time_ranking.time_range is None,
     )

@@ -6,11 +6,12 @@ The cues of each language are in `languages/*.toml`. All functions are pure and 
 """
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from recollect.text.language_data import Language, detect_language, load_language
 from recollect.text.past_query import asks_about_sessions
-from recollect.text.search_words import STOP_WORDS
+from recollect.text.search_words import STOP_WORDS, is_content_word
 
 MAX_CHARS = 400  # of a request that are read: what it is stands at its beginning
 MAX_PREFERENCE_CHARS = 300  # a longer text says more than how to answer
@@ -45,6 +46,23 @@ def is_instruction(request: str) -> bool:
     # Where verbs stand last, the cue may be anywhere.
     match = pattern.match if _language(text).is_spaced else pattern.search
     return match(text) is not None
+
+
+def names_nothing_known(request: str, unknown_words: Collection[str]) -> bool:
+    """
+    Return whether *request* wants an assistant to write or tell of what no record mentions.
+
+    *unknown_words* are those of its words that occur in no record: "tell me a joke", where nothing
+    is known of a joke. The verb may be known.
+    """
+    text = request.strip()[:MAX_CHARS]
+    found = (word.casefold() for word in _WORD.findall(text))
+    words = [word for word in found if is_content_word(word) and word not in _FILLER_WORDS]
+    if len(words) < 2 or not unknown_words:
+        return False
+    if not _language(text).has_cue("produce", words[0]):
+        return False
+    return {word.casefold() for word in unknown_words}.issuperset(words[1:])
 
 
 def asks_about_own_affairs(request: str) -> bool:

@@ -1,0 +1,28 @@
+"""Requests for which no record can help, because none mentions what they name."""
+
+import pytest
+
+from recollect.text.request_kind import names_nothing_known
+
+
+@pytest.mark.parametrize(
+    ("request_text", "unknown_words"),
+    [
+        ("tell me a joke", ["joke"]),
+        ("Please write a poem about autumn", ["poem", "autumn"]),
+        ("raconte-moi une blague", ["raconte", "blague"]),
+    ],
+)
+def test_nothing_is_known_of_what_a_request_names(
+    request_text: str, unknown_words: list[str]
+) -> None:
+    assert names_nothing_known(request_text, unknown_words)
+    assert not names_nothing_known(request_text, [])
+    assert not names_nothing_known(request_text, unknown_words[:-1])
+
+
+@pytest.mark.parametrize(
+    "question", ["which package manager?", "write", "package manager", "use the package manager"]
+)
+def test_a_question_a_single_word_or_work_at_hand_is_no_such_request(question: str) -> None:
+    assert not names_nothing_known(question, ["package", "manager", "write"])
