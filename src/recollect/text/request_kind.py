@@ -56,8 +56,8 @@ def names_nothing_known(request: str, unknown_words: Collection[str]) -> bool:
     is known of a joke. The verb may be known.
     """
     text = request.strip()[:MAX_CHARS]
-    found = (word.casefold() for word in _WORD.findall(text))
-    words = [word for word in found if is_content_word(word) and word not in _FILLER_WORDS]
+    folded = (word.casefold() for word in _WORD.findall(text))
+    words = [word for word in folded if is_content_word(word) and word not in _FILLER_WORDS]
     if len(words) < 2 or not unknown_words:
         return False
     if not _language(text).has_cue("produce", words[0]):
