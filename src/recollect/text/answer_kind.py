@@ -3,8 +3,8 @@ Say what kind of answer a question asks for, and whether a text may hold one.
 
 "How many tests do we have?" is not answered by a text without a number, and "who wrote it?" not by
 one that names nobody. Only these two kinds are judged: a time, a place or a reason can be written
-in too many ways. A text is taken to hold the answer unless it surely does not. The cues of each
-language are in `languages/*.toml`.
+in too many ways, and "how long should answers be?" is answered by "short". A text is taken to hold
+the answer unless it surely does not. The cues of each language are in `languages/*.toml`.
 """
 
 import re
