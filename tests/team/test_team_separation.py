@@ -1,11 +1,14 @@
 """What members of one project must not learn from each other, nor do to each other."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from recollect.models.scripted_turns import ScriptedTurnModel, call_turn
 from team_server import TeamServer, team_server
 
 pytestmark = pytest.mark.door
@@ -129,3 +132,34 @@ def test_a_user_with_a_slash_in_the_name_can_be_revoked(team: TeamServer) -> Non
     revoked = team.request("anna", "DELETE", "/api/team/users/ops%2Fnight")
     assert revoked.status_code == 200
     assert team.request("ops/night", "GET", "/api/team/me").status_code == 401
+
+
+def test_code_of_an_agent_file_runs_for_nobody_on_a_server_with_users(tmp_path: Path) -> None:
+    """The code would be the account of the server, which can read the stores of all users."""
+    code = "def peek():\n    return open('/etc/hostname').read()\n"
+    tool: dict[str, Any] = {"id": "tool-0", "name": "peek", "source_code": code}
+    tool["json_schema"] = {"name": "peek", "parameters": {"type": "object", "properties": {}}}
+    agent: dict[str, Any] = {"id": "agent-0", "name": "spy", "system": "Peek.", "messages": []}
+    agent |= {"agent_type": "letta_v1_agent", "block_ids": [], "tool_ids": ["tool-0"]}
+    parts: dict[str, Any] = {"agents": [agent], "tools": [tool], "blocks": [], "groups": []}
+    file = json.dumps({**parts, "files": [], "sources": [], "mcp_servers": []})
+    turns = [turn for _ in range(3) for turn in (call_turn(("peek", {})), "There is no such tool.")]
+    headers = {"content-type": "application/json"}
+    with team_server(tmp_path / "m.db", ["anna", "ben"], chat=ScriptedTurnModel(turns)) as server:
+        server.rec.engine.team.set_member("site", "ben", "owner")
+        agents = []
+        for user in ("anna", "ben"):  # anna is an admin
+            url = "/api/agents/import?trust=true"
+            imported = server.request(user, "POST", url, content=file, headers=headers)
+            assert imported.status_code == 200, imported.text
+            agents.append((user, imported.json()["agent"]["id"]))
+        shared = server.post("ben", "/api/team/agents", agent="spy", project="site")
+        for user, agent_id in [*agents, ("ben", shared["id"])]:
+            path = f"/api/agents/{agent_id}/run"
+            events = {"accept": "text/event-stream"}
+            run = server.request(user, "POST", path, json={"message": "Look."}, headers=events)
+
+            assert '"missing_tools":["peek"]' in run.text.replace(" ", ""), run.text
+            assert server.get(user, "/api/approvals", agent=agent_id) == []
+            said = server.get(user, f"/api/agents/{agent_id}/messages")
+            assert not any("hostname" in json.dumps(message) for message in said)

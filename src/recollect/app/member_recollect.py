@@ -69,6 +69,8 @@ class MemberRecollect(LocalRecollect):
             clock=clock,
             readable_folders=folders,
             reads_home_skills=user.is_admin,
+            # Not even of an admin: the code could read the stores of all users.
+            runs_source_tools=False,
             space=space,
             models_of=models_of,
         )

@@ -82,7 +82,12 @@ class StepPreparation:
             conversation=conversation.id,
             trusted=self.settings.edits_shared_blocks,
         )
-        self.toolset = toolset_of(self.settings, self.context.registry, memory)
+        self.toolset = toolset_of(
+            self.settings,
+            self.context.registry,
+            memory,
+            runs_source_tools=self.context.services.runs_source_tools,
+        )
         self._model = agent.model
         self._counter: TokenCounter = counter_for(agent.model)
         self._rules_text = usage_text(self.settings.rules)

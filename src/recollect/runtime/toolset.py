@@ -68,8 +68,14 @@ class Toolset:
     missing: tuple[str, ...] = ()
 
 
-def toolset_of(settings: AgentSettings, registry: ToolRegistry, memory: AgentTools) -> Toolset:
-    """Return the tools of an agent with *settings*."""
+def toolset_of(
+    settings: AgentSettings,
+    registry: ToolRegistry,
+    memory: AgentTools,
+    *,
+    runs_source_tools: bool = True,
+) -> Toolset:
+    """Return the tools of an agent with *settings*; without *runs_source_tools* none with code."""
     registered = registry.all()
     names = settings.tools
     if names is None:
@@ -84,7 +90,7 @@ def toolset_of(settings: AgentSettings, registry: ToolRegistry, memory: AgentToo
             tools[name] = _memory_tool(memory, name, file_tool)
         elif name == SEND_MESSAGE:
             tools[name] = tool_from_function(send_message)
-        elif file_tool is not None and f"def {name}(" in file_tool.source_code:
+        elif runs_source_tools and file_tool and f"def {name}(" in file_tool.source_code:
             tools[name] = source_tool(file_tool)
         else:
             missing.append(name)
