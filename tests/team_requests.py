@@ -1,14 +1,24 @@
-"""Requests to every route of a server, made up from its own description, with ids of somebody."""
+"""
+Requests to every route of a server, made up from its own description, with ids of somebody.
 
-from collections.abc import Callable, Mapping, Sequence
+A route that no description covers (pages, probes, hooks) is found in the application, and asked
+with the fields that are listed here; `RequestMaker` refuses one for which nothing is listed.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote
 
+from recollect.hooks import event_names
 from recollect.server.letta_v1.letta_app import PREFIX as LETTA
 from recollect.server.letta_v1.letta_app import SERVED
+from recollect.server.route_index import RouteIndex
+from recollect.web import pages
 from recollect.wire.request_registry import request_classes
 
 # What clients of Letta send in bodies and queries; a route takes what it knows.
@@ -20,24 +30,37 @@ system memory_blocks messages input content project_id identifier_keys include_r
 LETTA_FIELDS = _LETTA_FIELDS_TEXT.split()
 TEAM_FIELDS = ("name", "project", "user", "role", "agent")
 WORDS = ("marker", "secret", "what do you know?", "", "x" * 50)
-TEAM = (
-    ("GET", "/api/team/me"),
-    ("GET", "/api/team/users"),
-    ("POST", "/api/team/users"),
-    ("POST", "/api/team/users/{name}/rotate"),
-    ("DELETE", "/api/team/users/{name}"),
-    ("GET", "/api/team/members"),
-    ("PUT", "/api/team/members"),
-    ("DELETE", "/api/team/members"),
-    ("POST", "/api/team/agents"),
-    ("GET", "/api/team/audit"),
-)
-_PAGES_TEXT = """
-/ui/ /ui/inbox /ui/memories /ui/memory/{id} /ui/conflicts /ui/retrievals /ui/retrieval/{id}
-/ui/timeline /ui/agents /ui/agent/{id} /ui/blocks/{id} /ui/conversations /ui/conversation/{id}
-/ui/projects /ui/skills /ui/jobs /ui/models /ui/settings /ui/health /ui/search
-"""
-PAGES = _PAGES_TEXT.split()
+# What no request is made up for: the answers of these never end or depend on a session, and have
+# tests of their own, or (/v1) are the routes of Letta, which are described.
+NOT_MADE_UP = frozenset({("*", "/mcp"), ("*", "/mcp/"), ("*", "/v1"), ("GET", "/ui/events")})
+# Of routes that say nothing about any memory.
+_BARE = frozenset({"/", "/enter", "/live", "/ready", "/metrics", "/openapi.json", "/ui"})
+_PAGE_FIELD = re.compile(r"request\.(?:value|values|query|queries|form_has)\(\s*\"(\w+)\"")
+VERDICTS = ("keep", "reject", "replace", "merge", "accept", "approve", "always", "deny")
+HOOKS = "/api/hooks/{client}/{event}"
+HOOK_FIELDS = ("session_id", "cwd", "prompt", "source", "tool_name", "error", "transcript_path")
+
+
+def routes_of(routes: Sequence[Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield method and path of routes, also of those in a mount or an included router."""
+    for route in routes:
+        if isinstance(route, RouteIndex):
+            yield from routes_of(route.routes, prefix)
+        elif not hasattr(route, "path"):
+            yield from routes_of(route.original_router.routes, prefix)
+        elif below := getattr(route, "routes", None):
+            yield from routes_of(below, prefix + route.path)
+        else:
+            for method in (getattr(route, "methods", None) or {"*"}) - {"HEAD"}:
+                yield method, prefix + route.path
+
+
+@cache
+def page_fields() -> tuple[str, ...]:
+    """Return the names of the fields that some page reads from its address or form."""
+    sources = Path(pages.__file__).parent.glob("*.py")
+    names = (name for file in sources for name in _PAGE_FIELD.findall(file.read_text()))
+    return tuple(sorted(names))
 
 
 @dataclass(frozen=True)
@@ -48,32 +71,47 @@ class RouteRequest:
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
+    form: Mapping[str, Any] | None = None
 
 
 class RequestMaker:
-    """Makes requests to every route alike, which name things by *names*."""
+    """Makes requests to every route of *app* alike, which name things by *names*."""
 
-    def __init__(self, openapi: Mapping[str, Any], names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        openapi: Mapping[str, Any],
+        names: Sequence[str],
+        app_routes: Iterable[tuple[str, str]],
+    ) -> None:
         self._names = names
         self._definitions = openapi.get("components", {}).get("schemas", {})
         self._routes: list[Callable[[Random], RouteRequest]] = []
-        described = set()
+        asked = set()
         for model in request_classes().values():
-            described.add(f"/api{model.route.path}")
+            asked.add((model.route.method, f"/api{model.route.path}"))
             self._routes.append(partial(self._verb, model, model.model_json_schema()))
         for path, methods in openapi["paths"].items():
-            if path not in described:
-                self._routes += [
-                    partial(self._described, method.upper(), path, operation)
-                    for method, operation in methods.items()
-                ]
+            for method, operation in methods.items():
+                if (method.upper(), path) not in asked:
+                    asked.add((method.upper(), path))
+                    self._routes.append(partial(self._described, method.upper(), path, operation))
         for route in SERVED:
             path = LETTA + route.path
             self._routes.append(partial(self._free, route.method, path, LETTA_FIELDS))
-        for method, path in TEAM:
-            self._routes.append(partial(self._free, method, path, TEAM_FIELDS))
-        for path in PAGES:
-            self._routes.append(partial(self._free, "GET", path, ("q", "project", "agent")))
+        others = sorted({*app_routes} - asked - NOT_MADE_UP)
+        self._pages = [(method, path) for method, path in others if path.startswith("/ui/")]
+        self._routes += [self._undescribed(method, path) for method, path in others]
+
+    def _undescribed(self, method: str, path: str) -> Callable[[Random], RouteRequest]:
+        if path.startswith("/ui/"):
+            return partial(self._page, method, path)
+        if path.startswith("/api/team/"):
+            return partial(self._free, method, path, TEAM_FIELDS)
+        if path == HOOKS:
+            return self._hook
+        if path in _BARE:
+            return partial(self._free, method, path, ("token", "code", "key"))
+        raise AssertionError(f"nobody said what a request for {method} {path} looks like")
 
     @property
     def count(self) -> int:
@@ -162,6 +200,47 @@ class RequestMaker:
         if method in ("POST", "PUT", "PATCH"):
             return RouteRequest(method, _fill(path, where), body=sent)
         return RouteRequest(method, _fill(path, where), query=_plain(sent))
+
+    def _page(self, method: str, path: str, random: Random) -> RouteRequest:
+        """Return a request of a browser; all fields of any page are as likely."""
+        share = 0.4 if method == "POST" else 0.15
+        sent = {name: self.name(random) for name in page_fields() if random.random() < share}
+        if "verdict" in sent:
+            sent["verdict"] = random.choice(VERDICTS)
+        if "status" in sent:
+            sent["status"] = random.choice(("active", "archived", "rejected", "inbox"))
+        where = {part.partition("}")[0]: self.name(random) for part in path.split("{")[1:]}
+        if method == "POST":
+            return RouteRequest(method, _fill(path, where), form=sent)
+        return RouteRequest(method, _fill(path, where), query=_plain(sent))
+
+    def page_requests(self, record_id: str) -> Iterator[RouteRequest]:
+        """Yield a request to each page and each form that names this record in every field."""
+        for method, path in self._pages:
+            where = {part.partition("}")[0]: record_id for part in path.split("{")[1:]}
+            for verdict in VERDICTS if method == "POST" else ("",):
+                sent = dict.fromkeys(page_fields(), record_id) | {"verdict": verdict}
+                sent |= {"status": "archived", "content": "Changed.", "value": "Changed."}
+                if method == "POST":
+                    yield RouteRequest(method, _fill(path, where), form=sent)
+                elif where:
+                    yield RouteRequest(method, _fill(path, where))
+
+    def _hook(self, random: Random) -> RouteRequest:
+        """Return what a hook of a coding agent sends; the client waits for text to inject."""
+        where = {
+            "client": random.choice(event_names.CLIENTS),
+            "event": random.choice(event_names.RECALL_EVENTS),
+        }
+        payload: dict[str, Any] = {
+            name: self.name(random) for name in HOOK_FIELDS if random.random() < 0.6
+        }
+        if random.random() < 0.5:
+            payload["tool_input"] = {"file_path": self.name(random), "command": self.name(random)}
+        body: dict[str, Any] = {"told": payload}
+        if random.random() < 0.5:
+            body["project"] = self.name(random)
+        return RouteRequest("POST", _fill(HOOKS, where), body=body)
 
     def _free_value(self, random: Random, name: str) -> Any:
         if name == "messages":

@@ -14,6 +14,7 @@ from recollect.config import Settings
 from recollect.server.team_gate import TeamGate
 from recollect.server.web_app import web_app
 from support import FakeClock
+from team_requests import routes_of
 
 
 class TeamServer:
@@ -30,6 +31,14 @@ class TeamServer:
     def gate(self) -> TeamGate:
         gate: TeamGate = self._app.state.gate
         return gate
+
+    @property
+    def routes(self) -> set[tuple[str, str]]:
+        """Method and path of every route: of the application, and those about the team."""
+        paths = {*routes_of(self._app.routes)}
+        team_app: Any = self.gate._team_app
+        # It is behind its middleware until the first request.
+        return paths | {*routes_of(team_app.routes)}
 
     def add_users(self, *names: str) -> None:
         """Add users; the first one of a server is its admin."""

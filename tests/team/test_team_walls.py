@@ -7,9 +7,12 @@ nothing that she does may change a row of either store. She only reads the proje
 """
 
 import json
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +28,8 @@ from recollect.app.open_server_store import open_server_store
 from recollect.app.team_space import TeamSpace, directory_schema, space_settings
 from recollect.errors import RecollectError
 from recollect.mcp.caller_scope import Caller
+from recollect.mcp.prompts import PROMPTS
+from recollect.mcp.resources import SCHEME, TEMPLATES, list_resources, read_resource
 from recollect.mcp.tool_definition import ConfirmationRequest
 from recollect.mcp.tool_profiles import PROFILES
 from recollect.store.protocol import Store
@@ -40,7 +45,9 @@ WORD = "lives"  # finds what holds the marker; Anna never sends the marker herse
 SHARED = "goldfish"  # in the project that Anna may read
 PRIVATE_PROJECT = "vault"
 CHANGED_BY_READING = frozenset({"retrievals"})
-EXAMPLES = 1_500
+EXAMPLES = 1_000  # besides the requests to each route
+SEEDS = 8  # requests to each route
+PATIENCE_S = 60.0
 TABLES = {
     NamedRecord.MEMORY: "memories",
     NamedRecord.SOURCE: "sources",
@@ -140,10 +147,27 @@ def build_walls(team: TeamServer) -> Walls:
     own = names_of(team.rec, user_id(team, "anna"))
     names = [*ids, *own[:10], "benbot", "annabot", "site", PRIVATE_PROJECT, "ben", "anna", "pets"]
     openapi = team.get("anna", "/openapi.json")
+    sign_in(team)
+    walls = Walls(team, [*dict.fromkeys(names), "rules", "own", "notes", "pet"], openapi)
+    give_up_at = time.monotonic() + PATIENCE_S
+    while any(is_unfinished(row) for rows in private_rows(walls) for row in rows):
+        assert time.monotonic() < give_up_at  # or the workers would change rows during a test
+        time.sleep(0.1)
+    return walls
+
+
+def is_unfinished(row: str) -> bool:
+    """Return whether a row says that a worker still has something to do."""
+    fields = json.loads(row)
+    table = fields["table"]
+    return table == "unsettled" or (table == "jobs" and fields["state"] in ("todo", "doing"))
+
+
+def sign_in(team: TeamServer) -> None:
+    """Sign Anna in to the pages."""
     token = {"token": team.tokens["anna"]}
-    cookie = team.client.post("/enter", data=token, headers={"origin": LOCAL})
-    assert cookie.status_code == 200  # the pages, after the redirect
-    return Walls(team, [*dict.fromkeys(names), "rules", "own", "notes", "pet"], openapi)
+    entered = team.client.post("/enter", data=token, headers={"origin": LOCAL})
+    assert entered.status_code == 200  # the first page, after the redirect
 
 
 def user_id(team: TeamServer, name: str) -> str:
@@ -190,9 +214,25 @@ def private_rows(walls: Walls) -> list[list[str]]:
 def test_no_route_returns_or_changes_what_is_another_users(walls: Walls) -> None:
     before = private_rows(walls)
     members = walls.team.rec.engine.team.list_members()
-    statuses: dict[int, int] = {}
-    maker = RequestMaker(walls.openapi, walls.names)
+    statuses: Counter[tuple[bool, int]] = Counter()
+    maker = RequestMaker(walls.openapi, walls.names, walls.team.routes)
     seen_shared = 0
+
+    def ask(route: int, seed: int) -> None:
+        nonlocal seen_shared
+        request = maker.request(route, seed)
+        response = send(walls, request)
+        statuses[request.path.startswith("/ui/"), response.status_code] += 1
+        seen_shared += SHARED in response.text
+        assert MARKER not in response.text.lower(), request
+        if request.path.endswith("/anna/rotate") and response.status_code == 200:
+            walls.team.tokens["anna"] = response.json()["token"]
+            sign_in(walls.team)
+        assert response.status_code < 500 or response.status_code in (501, 503), request
+
+    for route in range(maker.count):
+        for seed in range(SEEDS):
+            ask(route, seed)
 
     @settings(
         max_examples=EXAMPLES,
@@ -200,31 +240,26 @@ def test_no_route_returns_or_changes_what_is_another_users(walls: Walls) -> None
         suppress_health_check=list(HealthCheck),
     )
     @given(st.integers(0, maker.count - 1), st.integers(0, 2**32))
-    def ask(route: int, seed: int) -> None:
-        nonlocal seen_shared
-        request = maker.request(route, seed)
-        response = send(walls, request)
-        statuses[response.status_code] = statuses.get(response.status_code, 0) + 1
-        seen_shared += SHARED in response.text
-        assert MARKER not in response.text.lower(), request
-        if request.path.endswith("/anna/rotate") and response.status_code == 200:
-            walls.team.tokens["anna"] = response.json()["token"]
-        assert response.status_code < 500 or response.status_code in (501, 503), request
+    def ask_at_random(route: int, seed: int) -> None:
+        ask(route, seed)
 
-    ask()
+    ask_at_random()
     after = private_rows(walls)
 
     assert before == after
     mine = [member for member in members if member.user != "anna"]
     assert [m for m in walls.team.rec.engine.team.list_members() if m.user != "anna"] == mine
-    assert statuses.get(200, 0) > EXAMPLES / 20  # enough requests were carried out
+    total = Counter(is_page for is_page, _ in statuses.elements())
+    for is_page in (False, True):  # enough requests were carried out
+        assert statuses[is_page, 200] > total[is_page] / 10, statuses
+    assert seen_shared  # what Anna may read is shown to her
     assert all(any(MARKER in row for row in rows) for rows in before[:2])  # or nothing was proved
 
 
 def test_every_verb_about_a_record_is_tried_with_records_of_others(walls: Walls) -> None:
     before = private_rows(walls)
     team = walls.team
-    maker = RequestMaker(walls.openapi, walls.names)
+    maker = RequestMaker(walls.openapi, walls.names, walls.team.routes)
     done = 0
     for space_id in (user_id(team, "ben"), project_id(team), project_id(team, "site")):
         ids = ids_by_table(team.rec, space_id)
@@ -252,9 +287,30 @@ def test_every_verb_about_a_record_is_tried_with_records_of_others(walls: Walls)
     assert private_rows(walls) == before
 
 
+def test_every_page_and_form_is_tried_with_records_of_others(walls: Walls) -> None:
+    before = private_rows(walls)
+    team = walls.team
+    maker = RequestMaker(walls.openapi, walls.names, team.routes)
+    statuses: Counter[int] = Counter()
+    for space_id in (user_id(team, "ben"), project_id(team)):
+        ids = ids_by_table(team.rec, space_id)
+        for record_id in (ids[table][0] for table in TABLES.values() if ids.get(table)):
+            for request in maker.page_requests(record_id):
+                response = send(walls, request)
+                statuses[response.status_code] += 1
+                assert MARKER not in response.text.lower(), request
+                assert response.status_code < 500, request
+
+    assert set(statuses) >= {200, 404}, statuses
+    assert statuses.total() > 300
+    assert private_rows(walls) == before
+
+
 def send(walls: Walls, request: RouteRequest) -> Any:
     """Send a request as Anna."""
     options: dict[str, Any] = {} if request.body is None else {"json": request.body}
+    if request.form is not None:
+        options = {"data": request.form, "headers": {"origin": LOCAL}}
     query = dict(request.query)
     return walls.team.request("anna", request.method, request.path, params=query, **options)
 
@@ -263,7 +319,7 @@ def test_no_mcp_tool_returns_or_changes_what_is_another_users(walls: Walls) -> N
     before = private_rows(walls)
     member = walls.team.member("anna")
     tools = [tool for some in PROFILES.values() for tool in some]
-    maker = RequestMaker(walls.openapi, walls.names)
+    maker = RequestMaker(walls.openapi, walls.names, walls.team.routes)
 
     @settings(max_examples=600, database=None, suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(tools), st.integers(0, 2**32))
@@ -286,6 +342,39 @@ def test_no_mcp_tool_returns_or_changes_what_is_another_users(walls: Walls) -> N
 
     call()
 
+    assert private_rows(walls) == before
+
+
+def test_no_mcp_resource_or_prompt_returns_what_is_another_users(walls: Walls) -> None:
+    before = private_rows(walls)
+    member = walls.team.member("anna")
+    others = [PRIVATE_PROJECT, "benbot", "rules", "own"]
+    for space_id in (user_id(walls.team, "ben"), project_id(walls.team)):
+        ids = ids_by_table(walls.team.rec, space_id)
+        others += [record_id for some in ids.values() for record_id in some[:3]]
+    read = 0
+    callers = [
+        Caller(project=project, agent=agent)
+        for project in (None, "site", PRIVATE_PROJECT)
+        for agent in (None, "annabot", "benbot")
+    ]
+    for caller in callers:
+        asked: list[Callable[[], object]] = [partial(list_resources, member, caller)]
+        for kind in TEMPLATES:
+            uris = [f"{SCHEME}{kind.partition('/')[0]}/{name}" for name in others]
+            asked += [partial(read_resource, member, caller, uri) for uri in uris]
+        for prompt in PROMPTS:
+            words = [dict.fromkeys(prompt.parameters, text) for text in (WORD, *others[:2])]
+            asked += [partial(prompt.render, member, caller, arguments) for arguments in words]
+        for ask in asked:
+            try:
+                said = repr(ask())
+                read += 1
+            except RecollectError as error:
+                said = str(error)
+            assert MARKER not in said.lower(), ask
+
+    assert read > len(callers)
     assert private_rows(walls) == before
 
 

@@ -38,6 +38,15 @@ def test_the_quote_is_marked_in_a_window_of_its_source(words_only: LocalRecollec
     assert "Show more of the source" not in wide
 
 
+def test_a_margin_that_is_no_number_is_the_usual_one(words_only: LocalRecollect) -> None:
+    memory = words_only.ingest("The port is 8080.")
+    client = page_client(words_only)
+
+    for margin in ("abc", "-5", "", "9" * 30):
+        page = client.get(f"/ui/memories/{memory.id}?margin={margin}", headers=NAVIGATION)
+        assert page.status_code == 200, margin
+
+
 def test_an_edit_leads_to_the_new_memory_and_undo_back_to_the_original(
     words_only: LocalRecollect,
 ) -> None:

@@ -94,9 +94,13 @@ class PageRequest:
 
     def page_number(self) -> int:
         """Return the number of the page of a list, from 1."""
-        text = self.query("page", "1")
+        return max(1, self.number("page", 1))
+
+    def number(self, name: str, default: int) -> int:
+        """Return a field of the query string; *default* if it is not a number from 0 to 999999."""
+        text = self.query(name)
         is_number = text.isascii() and text.isdigit() and len(text) < 7
-        return max(1, int(text)) if is_number else 1
+        return int(text) if is_number else default
 
     def value(self, name: str, default: str = "") -> str:
         """Return a field of the form; line ends are those of the store."""

@@ -46,7 +46,7 @@ def show_memory(request: PageRequest) -> Response:
     """Show one memory."""
     explanation = _explain(request)
     memory = explanation.memory
-    margin = min(MAX_MARGIN, int(request.query("margin", "")[:6] or 0) or MARGIN)
+    margin = min(MAX_MARGIN, request.number("margin", MARGIN) or MARGIN)
     other_ids = {
         end for link in explanation.links for end in (link.from_id, link.to_id) if end != memory.id
     }
