@@ -190,13 +190,13 @@ def open_postgres_team(tmp: Path) -> Any:
     return team_server(db, ["root", "anna", "ben"], db_owner=owner)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(open_sqlite_team, marks=pytest.mark.fuzz, id="sqlite"),
-        pytest.param(open_postgres_team, marks=pytest.mark.postgres, id="postgres"),
-    ],
-)
+TEAMS = [
+    pytest.param(open_sqlite_team, marks=pytest.mark.fuzz, id="sqlite"),
+    pytest.param(open_postgres_team, marks=pytest.mark.postgres, id="postgres"),
+]
+
+
+@pytest.fixture(scope="module", params=TEAMS)
 def walls(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Walls]:
@@ -306,11 +306,12 @@ def test_every_page_and_form_is_tried_with_records_of_others(walls: Walls) -> No
     assert private_rows(walls) == before
 
 
-def send(walls: Walls, request: RouteRequest) -> Any:
+def send(walls: Walls, request: RouteRequest, **headers: str) -> Any:
     """Send a request as Anna."""
     options: dict[str, Any] = {} if request.body is None else {"json": request.body}
+    options["headers"] = headers
     if request.form is not None:
-        options = {"data": request.form, "headers": {"origin": LOCAL}}
+        options = {"data": request.form, "headers": {**headers, "origin": LOCAL}}
     query = dict(request.query)
     return walls.team.request("anna", request.method, request.path, params=query, **options)
 
@@ -392,7 +393,71 @@ def test_the_owner_sees_what_the_other_does_not(walls: Walls) -> None:
     assert SHARED in json.dumps(shared)
 
 
-def test_a_session_of_mcp_belongs_to_the_user_of_the_token(walls: Walls) -> None:
+@pytest.mark.parametrize("open_team", TEAMS)
+def test_no_route_shows_a_former_member_what_it_showed_the_member(
+    open_team: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    """Neither what the server cached or logged for the member, nor a session that is still open."""
+    with open_team(tmp_path) as team:
+        manage = team.rec.engine.team
+        for name, role in (("ben", "owner"), ("anna", "reader")):
+            manage.set_member(PRIVATE_PROJECT, name, role)
+        populate(team, "ben", MARKER, PRIVATE_PROJECT)
+        team.post("anna", "/api/memories", content="Anna has a canary.")
+        view = {"query": WORD, "project": PRIVATE_PROJECT}
+        assert team.request("anna", "PUT", "/api/views/mine", json=view).status_code == 200
+        sign_in(team)
+        ids = ids_by_table(team.rec, project_id(team))
+        names = [*(some[0] for some in ids.values()), *ids["memories"], PRIVATE_PROJECT, "mine"]
+        openapi = team.get("anna", "/openapi.json")
+        walls = Walls(team, [*dict.fromkeys(names), "rules", "own", WORD], openapi)
+        maker = RequestMaker(openapi, walls.names, team.routes)
+        requests = [maker.request(route, n) for route in range(maker.count) for n in range(3)]
+        requests = [request for request in requests if not request.path.endswith("/anna/rotate")]
+        for verb, rule in ACCESS.items():
+            table = TABLES[rule.kind] if rule.kind else ""
+            if ids.get(table) and not rule.writes and rule.field != "memory_ids":
+                requests.append(maker.verb_request(verb, 1, **{rule.field: ids[table][0]}))
+        for table in ("memories", "agents", "blocks", "conversations"):
+            some = maker.page_requests(ids[table][0]) if ids.get(table) else ()
+            requests += [request for request in some if request.method == "GET"]
+        here = {"project": PRIVATE_PROJECT}
+        requests += [
+            RouteRequest("POST", "/api/search", body={"query": WORD, **here}),
+            RouteRequest("POST", "/api/context", body={"task": f"What {WORD} here?", **here}),
+            RouteRequest("POST", "/api/briefing", body=here),
+            RouteRequest("POST", "/api/views/mine/run", body={}),
+        ]
+        call = begin_mcp_session(team, "anna", project=PRIVATE_PROJECT)
+        seen: list[Counter[str]] = []
+        logged: list[str] = []
+        for is_member in (True, False):
+            if not is_member:
+                manage.remove_member(PRIVATE_PROJECT, "anna")
+            shown: Counter[str] = Counter()
+            for number, request in enumerate([*requests, *map(retrieval_request, logged)]):
+                key = {"idempotency-key": f"key-{number}"} if request.method == "POST" else {}
+                response = send(walls, request, **key)
+                shown[request.path] += MARKER in response.text.lower()
+                if is_member and response.status_code == 200 and request.path == "/api/context":
+                    logged.append(response.json()["retrieval_id"])
+            shown["/mcp"] += MARKER in call().text
+            seen.append(shown)
+        member, former = (+shown for shown in seen)
+
+        assert len(member) > 20, member
+        assert {"/api/search", "/api/context", "/api/briefing", "/mcp", "/ui/memories"} <= {*member}
+        assert not former
+        assert logged
+
+
+def retrieval_request(retrieval_id: str) -> RouteRequest:
+    """Return a request for what was logged of a bundle."""
+    return RouteRequest("GET", f"/api/explain/{retrieval_id}")
+
+
+def begin_mcp_session(team: TeamServer, user: str, **query: str) -> Callable[..., Any]:
+    """Begin a session; return a function that searches in it, as that user or another one."""
     headers = {"accept": "application/json, text/event-stream"}
     hello = {
         "jsonrpc": "2.0",
@@ -404,16 +469,22 @@ def test_a_session_of_mcp_belongs_to_the_user_of_the_token(walls: Walls) -> None
             "clientInfo": {"name": "test", "version": "1"},
         },
     }
-    opened = walls.team.request("ben", "POST", "/mcp", json=hello, headers=headers)
+    opened = team.request(user, "POST", "/mcp", json=hello, headers=headers, params=query)
     assert opened.status_code == 200, opened.text
     headers["mcp-session-id"] = opened.headers["mcp-session-id"]
     arguments = {"name": "search", "arguments": {"query": WORD}}
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": arguments}
 
-    def ask(user: str) -> Any:
-        return walls.team.request(user, "POST", "/mcp", json=call, headers=headers)
+    def ask(asking: str = user) -> Any:
+        return team.request(asking, "POST", "/mcp", json=call, headers=headers, params=query)
 
-    assert f"The {MARKER} lives here." in ask("ben").text
+    return ask
+
+
+def test_a_session_of_mcp_belongs_to_the_user_of_the_token(walls: Walls) -> None:
+    ask = begin_mcp_session(walls.team, "ben")
+
+    assert f"The {MARKER} lives here." in ask().text
     refused = ask("anna")
     assert refused.status_code == 404
     assert MARKER not in refused.text
