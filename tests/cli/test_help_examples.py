@@ -135,6 +135,47 @@ def test_the_examples_print_what_the_help_shows(
     run_session(sessions()[name], tmp_path, run)
 
 
+# Commands that need a file; on a database server each says so in one line and changes nothing.
+NEED_A_FILE = "repair backup restore encrypt rekey decrypt sync"
+# What they print names the file, or what only a file has.
+PRINTS_ANOTHER_TEXT = ("verify", "move --to moved.db", "file forget")
+
+
+@pytest.mark.postgres
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", [name for name in sessions() if name != IN_SHELL])
+def test_the_examples_print_the_same_on_postgresql(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from postgres_server import SCHEMAS, shared_server  # psycopg: only for tests that need it
+
+    url = shared_server().url(SCHEMAS.schema_of(tmp_path))
+    env = prepare(tmp_path) | {"RECOLLECT_EMBEDDING_BACKEND": "none", "RECOLLECT_DB": url}
+    monkeypatch.chdir(tmp_path)
+    steps = []
+
+    def run(line: str) -> str:
+        command, _, stdin = line.partition(" <<< ")
+        arguments = shlex.split(command)[1:]
+        text = " ".join(shlex.split(stdin))
+        result = CliRunner().invoke(main, arguments, input=text, env=env)
+        if arguments[0] in NEED_A_FILE.split() and "--db" not in arguments:
+            assert isinstance(result.exception, SystemExit), line
+            assert result.exit_code in (1, 2), f"{line}\n{result.output}"
+            assert result.exit_code == 2 or len(result.stderr.strip().splitlines()) == 1
+            return ""
+        assert result.exit_code == 0, f"{line}\n{result.output}"
+        return result.stdout.replace(url, f"{tmp_path}/memory.db")
+
+    for step in sessions()[name]:
+        words = step.typed.removeprefix("recollect ")
+        if words.split()[0] in NEED_A_FILE.split() or words.startswith(PRINTS_ANOTHER_TEXT):
+            step = step._replace(printed="…")
+        steps.append(step)
+    run_session(steps, tmp_path, run)
+    SCHEMAS.release()
+
+
 @pytest.mark.door
 @pytest.mark.timeout(600)  # for a busy machine
 def test_the_examples_that_start_programs_print_what_the_help_shows(tmp_path: Path) -> None:
