@@ -176,22 +176,35 @@ def test_the_examples_print_the_same_on_postgresql(
     SCHEMAS.release()
 
 
-@pytest.mark.door
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("sqlite", marks=pytest.mark.door),
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ],
+)
 @pytest.mark.timeout(600)  # for a busy machine
-def test_the_examples_that_start_programs_print_what_the_help_shows(tmp_path: Path) -> None:
+def test_the_examples_that_start_programs_print_what_the_help_shows(
+    backend: str, tmp_path: Path
+) -> None:
     tiny_folder(tmp_path / "my-model")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, **prepare(tmp_path), "RECOLLECT_PORT": str(port), "PATH": path}
+    if backend == "postgres":
+        from postgres_server import SCHEMAS, shared_server  # psycopg: only for tests that need it
+
+        env["RECOLLECT_DB"] = shared_server().url(SCHEMAS.schema_of(tmp_path))
 
     def run(line: str) -> str:
         done = subprocess.run(
             ["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}\n{done.stderr}"
-        return done.stdout.replace(str(port), "8283")
+        printed = done.stdout.replace(env["RECOLLECT_DB"], f"{tmp_path}/memory.db")
+        return printed.replace(str(port), "8283")
 
     try:
         run_session(sessions()[IN_SHELL], tmp_path, run)
