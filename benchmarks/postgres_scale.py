@@ -4,8 +4,10 @@ Measure a store of many projects on PostgreSQL: search, bundles, writes, memory;
 `python -m benchmarks.postgres_scale --sizes 10000,100000 --write`. The memories are spread over
 1,000 projects, of which one has a tenth; their vectors are made up, those of the questions are
 real. It starts the PostgreSQL server of the tests (RECOLLECT_TEST_POSTGRES_BIN names another one's
-programs). HNSW is measured if that server has the extension `vector`. Processor times are given
-for the process that asks and for the processes of PostgreSQL; walls on a busy machine are rough.
+programs). HNSW is measured if that server has the extension `vector`; `--only-hnsw` measures
+nothing else and prints the rows, because the graph of a million vectors takes long. Processor times
+are given for the process that asks and for the processes of PostgreSQL; walls on a busy machine are
+rough.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -123,7 +125,7 @@ def measure_size(
         result.cache_bytes = on_server._services.store.load().code_bytes
     if size <= hnsw_up_to:
         _say(f"{size}: HNSW")
-        result.hnsw = measure_hnsw(conninfo, generated, embedder)
+        result.hnsw = measure_hnsw(database, conninfo, generated, embedder)
     with psycopg.connect(conninfo) as db:
         row = db.execute(DISK, (f"scale_{size}",)).fetchone()
         result.disk_bytes = int(row[0]) if row else 0
@@ -142,7 +144,10 @@ def _questions(generated: Sequence[GeneratedSentence]) -> dict[str, list[tuple[s
 
 
 def measure_hnsw(
-    conninfo: str, generated: Sequence[GeneratedSentence], embedder: RandomVectors
+    database: "PostgresServer",
+    conninfo: str,
+    generated: Sequence[GeneratedSentence],
+    embedder: RandomVectors,
 ) -> list[list[str]]:
     """Return the cells of rows about pgvector, none if the server does not have it."""
     with psycopg.connect(conninfo, autocommit=True) as db:
@@ -162,17 +167,20 @@ def measure_hnsw(
                 matrix.append(vectors)
                 for number, (sentence, vector) in enumerate(zip(some, vectors, strict=True)):
                     copy.write_row((start + number, sentence.project, _as_text(vector)))
-        begun = time.monotonic()
+        _say(f"{len(generated)}: build the graph")
+        begun, processor_s = time.monotonic(), _processor_s(database)
         db.execute("CREATE INDEX ON vectors USING hnsw (embedding vector_cosine_ops)")
         db.execute("CREATE INDEX ON vectors (project)")
         build_s = time.monotonic() - begun
+        processor_s = _processor_s(database) - processor_s
+        _say(f"built in {build_s:.0f} s, {processor_s:.0f} s of processor time")
         db.execute("ANALYZE vectors")
         all_vectors = np.concatenate(matrix)
         projects = np.array([sentence.project for sentence in generated])
         rows = []
         for scan in SCANS:
             db.execute(f"SET hnsw.iterative_scan = {scan}")
-            cells = [f"{build_s:.0f}", scan]
+            cells = [f"{build_s:.0f}", f"{processor_s:.0f}", scan]
             for pairs in _questions(generated).values():
                 cells += _ask_hnsw(db, pairs, embedder, all_vectors, projects)
             rows.append(cells)
@@ -209,6 +217,15 @@ def _as_text(vector: Vectors) -> str:
     return "[" + ",".join(f"{number:.6f}" for number in vector.tolist()) + "]"
 
 
+def _processor_s(database: "PostgresServer") -> float:
+    """Return the processor time of the server, of its processes and of those that have ended."""
+    server = psutil.Process(database.pid)
+    ended = server.cpu_times()
+    running = [child.cpu_times() for child in server.children()]
+    seconds = ended.children_user + ended.children_system
+    return float(seconds + sum(times.user + times.system for times in running))
+
+
 def _backend_ms(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return 1_000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -242,8 +259,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     options = _parser().parse_args(arguments)
     results: list[StoreMeasurement] = []
-    database = PostgresServer(DURABLE, "shared_buffers=1GB", "maintenance_work_mem=2GB")
+    database = PostgresServer(DURABLE, "shared_buffers=1GB", "maintenance_work_mem=4GB")
     try:
+        if options.only_hnsw:
+            print("\n".join(_hnsw_table(_only_hnsw(database, size) for size in options.sizes)))
+            return 0
         with tempfile.TemporaryDirectory(prefix="postgres-scale-") as folder:
             _say("writes")
             writes = measure_writes(database, Path(folder))
@@ -322,17 +342,26 @@ def _lines(
             "project, processor ms of PostgreSQL for the vectors alone, and the share of the exact "
             "ones found. Made-up vectors are harder for a graph than real ones.",
             "",
-            *table(
-                [
-                    "memories",
-                    "build s",
-                    "iterative scan",
-                    *("a tenth: ms", "recall", "a small one: ms", "recall"),
-                ],
-                [[f"{result.size:,}", *row] for result in results for row in result.hnsw],
-            ),
+            *_hnsw_table(results),
         ]
     return lines
+
+
+def _hnsw_table(results: Iterable[StoreMeasurement]) -> list[str]:
+    heads = ["memories", "build s", "of processor", "iterative scan"]
+    return table(
+        [*heads, "a tenth: ms", "recall", "a small one: ms", "recall"],
+        [[f"{result.size:,}", *row] for result in results for row in result.hnsw],
+    )
+
+
+def _only_hnsw(database: "PostgresServer", size: int) -> StoreMeasurement:
+    generated = spread(size)
+    embedder = RandomVectors(
+        create_embedder(Settings()), [sentence.text for sentence in generated[:SAMPLE]]
+    )
+    conninfo = database.address("x").conninfo
+    return StoreMeasurement(size, hnsw=measure_hnsw(database, conninfo, generated, embedder))
 
 
 def _say(text: str) -> None:
@@ -350,6 +379,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--hnsw", type=int, default=100_000, help="the largest size at which HNSW is built"
     )
+    parser.add_argument("--only-hnsw", action="store_true", help="measure pgvector alone")
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
     return parser
 

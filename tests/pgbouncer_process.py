@@ -18,7 +18,7 @@ START_S = 30.0
 NOT_FOUND = "The tests of poolers need PgBouncer: apt-get install pgbouncer"
 CONFIG = """
 [databases]
-postgres = host={upstream} dbname=postgres user=recollect
+postgres = host={upstream} dbname=postgres user={role}
 
 [pgbouncer]
 unix_socket_dir = {folder}
@@ -35,14 +35,21 @@ pidfile = {folder}/pid
 
 
 @contextmanager
-def pgbouncer(server: PostgresServer, *, connections: int) -> Iterator[Path]:
-    """Run PgBouncer inside the block; gives the folder of its socket, whose port is 6432."""
+def pgbouncer(
+    server: PostgresServer, *, connections: int, role: str = "recollect"
+) -> Iterator[Path]:
+    """
+    Run PgBouncer inside the block; gives the folder of its socket, whose port is 6432.
+
+    It connects to the server as *role*, whoever asks.
+    """
     if not Path(PROGRAM).exists():
         raise RuntimeError(NOT_FOUND)
     folder = Path(tempfile.mkdtemp(prefix="pgbouncer-"))
     user = "nobody" if os.geteuid() == 0 else None  # it refuses to run as root
     config = folder / "pgbouncer.ini"
-    config.write_text(CONFIG.format(upstream=server.folder, folder=folder, connections=connections))
+    text = CONFIG.format(upstream=server.folder, folder=folder, connections=connections, role=role)
+    config.write_text(text)
     if user is not None:
         shutil.chown(folder, user)
     process = subprocess.Popen([PROGRAM, "-q", str(config)], user=user, cwd=folder)

@@ -95,6 +95,12 @@ class PostgresServer:
             self._process.wait(STOP_S)
 
     @property
+    def pid(self) -> int:
+        """The id of the process that began all others."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         """Whether the process has not ended."""
         return self._process is not None and self._process.poll() is None

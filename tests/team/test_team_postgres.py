@@ -1,6 +1,7 @@
 """Row-level security: what the application's role sees by SQL, for each user and for none."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
+from pgbouncer_process import pgbouncer
+from postgres_server import shared_server
 from recollect.app.team_space import directory_schema, space_settings
 from recollect.domain.team import MemberRole, Membership
 from recollect.errors import StoreUnavailable
@@ -241,3 +244,43 @@ def test_the_second_wall_holds_where_the_first_is_broken(
     )
     assert refused.status_code >= 400  # a reader, by the database
     assert team.found("anna", "blue", project="site") != []
+
+
+def test_users_behind_a_pooler_that_shares_connections_see_only_what_is_theirs() -> None:
+    """The next transaction of a connection is another user's, so none may leave its user behind."""
+    direct, owner = two_roles("pooled")
+    users = [f"user-{number}" for number in range(6)]
+    with pgbouncer(shared_server(), connections=2, role=APPLICATION) as folder:
+        db = direct.replace(str(shared_server().folder), f"{folder}&port=6432")
+        with team_server(f"{db}&pooler=transaction", users, db_owner=owner) as server:
+            for name in users[:3]:
+                server.rec.engine.team.set_member("site", name, "writer")
+
+            def use(name: str) -> None:
+                for number in range(8):
+                    content = f"Locker {number} of {name} is red."
+                    server.post(name, "/api/memories", content=content)
+                    own = server.found(name, f"locker {number}", limit=50)
+                    assert own
+                    assert all(f"of {name} is" in content for content in own), own
+
+            with ThreadPoolExecutor(len(users)) as threads:
+                list(threads.map(use, users))
+            server.post(users[0], "/api/memories", content="The site is blue.", project="site")
+            for name in users:
+                seen = server.found(name, "which color is the site?", project="site")
+                assert ("The site is blue." in seen) == (name in users[:3])
+            spaces = schemas_of_all(server)
+            with psycopg.connect(parse_address(db).conninfo, autocommit=True) as raw:
+                raw.prepare_threshold = None
+                for schema in spaces:
+                    count = raw.execute(f"SELECT count(*) FROM {schema}.memories").fetchone()
+                    assert count == (0,), schema
+
+
+def schemas_of_all(team: TeamServer) -> list[str]:
+    """Return the schemas of every user and project."""
+    chosen = team.rec.engine.services.settings
+    spaces = team.rec.engine.team.directory.space_ids()
+    names = [parse_address(space_settings(chosen, space_id).db).schema for space_id in spaces]
+    return [directory_schema(chosen), *names]
