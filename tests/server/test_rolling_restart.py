@@ -2,6 +2,8 @@
 
 import json
 import signal
+import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ import pytest
 from recollect import LocalRecollect
 from recollect.config import Settings
 from server_process import ServerProcess, run_server, without_embedder
+from terminal import installed
 
 DELAY_S = 1
 
@@ -61,6 +64,45 @@ def test_a_stopping_server_serves_while_it_is_not_ready_and_a_second_signal_ends
     assert stored.headers["connection"] == "close"
     assert live == 200
     assert server.process.returncode == 0
+
+
+@pytest.mark.postgres
+def test_a_server_is_not_ready_while_another_one_changes_the_tables(tmp_path: Path) -> None:
+    import psycopg  # only for tests that need it
+
+    from postgres_server import SCHEMAS, shared_server
+
+    address = shared_server().address(SCHEMAS.schema_of(tmp_path))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [installed("recollect"), "serve", "--db", shared_server().url(address.schema)]
+    env = without_embedder(XDG_STATE_HOME=str(tmp_path))
+
+    def is_ready() -> bool:
+        try:
+            return httpx2.get(f"http://127.0.0.1:{port}/ready", timeout=1).status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    with psycopg.connect(address.conninfo, autocommit=True) as migrating:
+        migrating.execute("SELECT pg_advisory_lock(%s)", (address.lock_key,))
+        with subprocess.Popen([*command, "--port", str(port)], env=env) as process:
+            try:
+                give_up_at = time.monotonic() + 60
+                waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                while migrating.execute(waits).fetchone() is None:
+                    assert time.monotonic() < give_up_at
+                    time.sleep(0.05)
+                assert not is_ready()
+                assert process.poll() is None
+                migrating.execute("SELECT pg_advisory_unlock(%s)", (address.lock_key,))
+                while not is_ready():
+                    assert time.monotonic() < give_up_at
+                    time.sleep(0.05)
+            finally:
+                process.terminate()
+    SCHEMAS.release()
 
 
 def test_a_client_that_follows_the_ready_servers_sees_no_error_when_they_are_replaced(
