@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 
 from in_process_server import LOCAL
 from recollect import LocalRecollect
-from recollect.app.member_recollect import MemberRecollect
+from recollect.app.user_recollect import UserRecollect
 from recollect.config import Settings
-from recollect.server.team_gate import TeamGate
+from recollect.server.user_dispatcher import UserDispatcher
 from recollect.server.web_app import web_app
 from support import FakeClock
 from team_requests import routes_of
@@ -28,15 +28,15 @@ class TeamServer:
         self._app = app
 
     @property
-    def gate(self) -> TeamGate:
-        gate: TeamGate = self._app.state.gate
-        return gate
+    def dispatcher(self) -> UserDispatcher:
+        dispatcher: UserDispatcher = self._app.state.dispatcher
+        return dispatcher
 
     @property
     def routes(self) -> set[tuple[str, str]]:
         """Method and path of every route: of the application, and those about the team."""
         paths = {*routes_of(self._app.routes)}
-        team_app: Any = self.gate._team_app
+        team_app: Any = self.dispatcher._team_app
         # It is behind its middleware until the first request.
         return paths | {*routes_of(team_app.routes)}
 
@@ -69,11 +69,11 @@ class TeamServer:
         hits = self.post(user, "/api/search", query=query, **place)
         return [hit["memory"]["content"] for hit in hits]
 
-    def member(self, name: str) -> MemberRecollect:
+    def memory_of(self, name: str) -> UserRecollect:
         """Return the memory of a user whose application is open: the user has asked something."""
         self.get(name, "/api/pending")
-        members = self.gate.open_members()
-        return next(member.rec for member in members if member.user.name == name)
+        apps = self.dispatcher.open_apps()
+        return next(app.rec for app in apps if app.user.name == name)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def team(db: str, monkeypatch: pytest.MonkeyPatch) -> str:
         server.post("anna", "/api/memories", content="The site is blue.", project="site")
         for name in ("anna", "ben"):
             server.post(name, "/api/captures/session", transcript=SESSION)
-        for project in server.gate._projects._open.values():
+        for project in server.dispatcher._projects._open.values():
             with use_user(project.project.id):
                 project.rec.capture_session(SESSION)
         server.rec.engine.team.revoke_user("ben")
@@ -74,7 +74,7 @@ def test_a_server_does_the_jobs_of_users_who_do_not_come(team: str) -> None:
     with team_server(place) as server:
         server.clock.issued = 1_000_000
         assert wait_until(lambda: waiting_jobs(server.rec) == [0, 0])
-        assert server.gate.open_members() == []
+        assert server.dispatcher.open_apps() == []
 
 
 def test_a_space_in_use_is_left_to_its_own_worker(team: str) -> None:

@@ -25,7 +25,7 @@ from team_server import team_server
 
 pytestmark = pytest.mark.door
 
-# Routes that are no verb. Each works on the memory of the user alone (`MemberRecollect`), whose
+# Routes that are no verb. Each works on the memory of the user alone (`UserRecollect`), whose
 # transport applies the rules of the verbs; or it says nothing about any memory.
 CLASSIFIED_ROUTES = """
 GET /
@@ -101,12 +101,12 @@ def test_a_verb_that_is_not_sent_as_get_and_reads_was_looked_at() -> None:
 
 def test_a_verb_without_a_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with team_server(tmp_path / "m.db", ["anna"]) as team:
-        member = team.member("anna")
+        rec = team.memory_of("anna")
         without = {verb: rule for verb, rule in ACCESS.items() if verb != "search"}
-        monkeypatch.setattr("recollect.app.member_transport.ACCESS", without)
+        monkeypatch.setattr("recollect.app.user_transport.ACCESS", without)
 
         with pytest.raises(RequestRefused, match="no rule"):
-            member.search("anything")
+            rec.search("anything")
 
 
 def test_every_route_is_a_verb_a_page_or_classified(tmp_path: Path) -> None:

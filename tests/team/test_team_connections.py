@@ -77,7 +77,7 @@ def test_thirty_users_who_ask_at_once_are_answered_with_few_connections(
             with ThreadPoolExecutor(len(USERS)) as threads:
                 answers = dict(zip(USERS, threads.map(use, USERS), strict=True))
 
-        assert len(team.gate.open_members()) == len(USERS)
+        assert len(team.dispatcher.open_apps()) == len(USERS)
         for name, (own, of_project) in answers.items():
             assert set(own) == {f"The cat of {name} is called Mitzi."}
             assert of_project == [f"{name} paints."]

@@ -77,7 +77,7 @@ def test_a_shared_agent_takes_nothing_private_along(team: TeamServer) -> None:
     give_up_at = time.monotonic() + PATIENCE_S
     own = ""
     while "Okapi" not in own and time.monotonic() < give_up_at:  # the worker takes it in
-        sum(team.member("ben").engine.drain_in_steps())
+        sum(team.memory_of("ben").engine.drain_in_steps())
         own = team.request("ben", "GET", "/api/agents/coder/export").text
     assert "Okapi" in own
     assert "Zebra" in own

@@ -64,7 +64,7 @@ def test_the_single_token_stays_valid_without_users_and_not_with_them(tmp_path: 
 
         server.add_users("anna")
         server.clock.advance(seconds=2)
-        server.gate.expire()
+        server.dispatcher.expire()
 
         assert server.request("anybody", "GET", "/api/status").status_code == 401
         server.get("anna", "/api/status")
@@ -480,11 +480,11 @@ def test_an_encrypted_store_has_no_users(tmp_path: Path) -> None:
 
 def test_a_new_token_ends_the_worker_and_the_sessions_of_the_former_one(team: TeamServer) -> None:
     team.get("ben", "/api/pending")
-    [former] = [member for member in team.gate.open_members() if member.user.name == "ben"]
+    [former] = [member for member in team.dispatcher.open_apps() if member.user.name == "ben"]
     team.clock.advance(seconds=1)
     team.tokens["ben"] = team.rec.engine.team.rotate_user("ben").token
     team.get("ben", "/api/pending")
-    [renewed] = [member for member in team.gate.open_members() if member.user.name == "ben"]
+    [renewed] = [member for member in team.dispatcher.open_apps() if member.user.name == "ben"]
 
     assert former.ended.is_set()
     assert renewed is not former
@@ -495,7 +495,7 @@ def test_each_user_has_a_rate_limit_of_its_own_also_behind_one_address(tmp_path:
     with team_server(
         tmp_path / "m.db", ["anna", "ben"], requests_per_second=2, user_requests_per_second=4
     ) as server:
-        server.gate._clock = lambda: 1_000.0
+        server.dispatcher._clock = lambda: 1_000.0
         of_anna = [server.request("anna", "GET", "/api/pending") for _ in range(6)]
         of_ben = [server.request("ben", "GET", "/api/pending") for _ in range(4)]
 
@@ -509,7 +509,7 @@ def test_an_address_that_guesses_tokens_is_refused_and_the_users_behind_it_are_n
     tmp_path: Path,
 ) -> None:
     with team_server(tmp_path / "m.db", ["anna"], requests_per_second=3) as server:
-        server.gate._clock = lambda: 1_000.0
+        server.dispatcher._clock = lambda: 1_000.0
         assert server.request("anna", "GET", "/api/pending").status_code == 200
         server.tokens["nobody"] = "rcl_guessed"
         guesses = [server.request("nobody", "GET", "/api/pending") for _ in range(4)]
@@ -528,7 +528,7 @@ def test_a_page_of_a_session_counts_for_its_user(tmp_path: Path) -> None:
     with team_server(
         tmp_path / "m.db", ["anna"], requests_per_second=2, user_requests_per_second=3
     ) as server:
-        server.gate._clock = lambda: 1_000.0
+        server.dispatcher._clock = lambda: 1_000.0
         entered = server.client.post(
             "/enter",
             data={"token": server.tokens["anna"]},

@@ -132,7 +132,7 @@ def names_of(rec: LocalRecollect, space_id: str) -> list[str]:
     return [str(value) for value in ids]
 
 
-def build_walls(team: TeamServer) -> Walls:
+def protect_tables(team: TeamServer) -> Walls:
     """Fill the server; Anna is no admin and reads `site`, and Ben alone has `vault`."""
     manage = team.rec.engine.team
     manage.set_member("site", "ben", "writer")
@@ -202,7 +202,7 @@ def walls(
 ) -> Iterator[Walls]:
     open_team: Callable[[Path], Any] = request.param
     with open_team(tmp_path_factory.mktemp("walls")) as team:
-        yield build_walls(team)
+        yield protect_tables(team)
 
 
 def private_rows(walls: Walls) -> list[list[str]]:
@@ -318,7 +318,7 @@ def send(walls: Walls, request: RouteRequest, **headers: str) -> Any:
 
 def test_no_mcp_tool_returns_or_changes_what_is_another_users(walls: Walls) -> None:
     before = private_rows(walls)
-    member = walls.team.member("anna")
+    rec = walls.team.memory_of("anna")
     tools = [tool for some in PROFILES.values() for tool in some]
     maker = RequestMaker(walls.openapi, walls.names, walls.team.routes)
 
@@ -333,7 +333,7 @@ def test_no_mcp_tool_returns_or_changes_what_is_another_users(walls: Walls) -> N
         project, agent = (maker.name(random) if random.random() < 0.7 else None for _ in range(2))
         caller = Caller(project=project, agent=agent)
         try:
-            outcome = tool.run(member, caller, tool.validate(arguments))
+            outcome = tool.run(rec, caller, tool.validate(arguments))
             said = repr(outcome)
             if isinstance(outcome, ConfirmationRequest):
                 said += repr(outcome.on_confirm())
@@ -348,7 +348,7 @@ def test_no_mcp_tool_returns_or_changes_what_is_another_users(walls: Walls) -> N
 
 def test_no_mcp_resource_or_prompt_returns_what_is_another_users(walls: Walls) -> None:
     before = private_rows(walls)
-    member = walls.team.member("anna")
+    rec = walls.team.memory_of("anna")
     others = [PRIVATE_PROJECT, "benbot", "rules", "own"]
     for space_id in (user_id(walls.team, "ben"), project_id(walls.team)):
         ids = ids_by_table(walls.team.rec, space_id)
@@ -360,13 +360,13 @@ def test_no_mcp_resource_or_prompt_returns_what_is_another_users(walls: Walls) -
         for agent in (None, "annabot", "benbot")
     ]
     for caller in callers:
-        asked: list[Callable[[], object]] = [partial(list_resources, member, caller)]
+        asked: list[Callable[[], object]] = [partial(list_resources, rec, caller)]
         for kind in TEMPLATES:
             uris = [f"{SCHEME}{kind.partition('/')[0]}/{name}" for name in others]
-            asked += [partial(read_resource, member, caller, uri) for uri in uris]
+            asked += [partial(read_resource, rec, caller, uri) for uri in uris]
         for prompt in PROMPTS:
             words = [dict.fromkeys(prompt.parameters, text) for text in (WORD, *others[:2])]
-            asked += [partial(prompt.render, member, caller, arguments) for arguments in words]
+            asked += [partial(prompt.render, rec, caller, arguments) for arguments in words]
         for ask in asked:
             try:
                 said = repr(ask())

@@ -1,7 +1,7 @@
 """
 What each verb may reach on a team's server: the user's own space, a project's, or only for admins.
 
-A verb without a rule is refused. Nothing here knows who asks: `member_transport.py` applies the
+A verb without a rule is refused. Nothing here knows who asks: `user_transport.py` applies the
 rules with the user's memberships of this moment.
 """
 

@@ -5,14 +5,14 @@ import tempfile
 from pathlib import Path
 
 from recollect.app.access_rules import NamedRecord
-from recollect.app.member_recollect import MemberRecollect
+from recollect.app.user_recollect import UserRecollect
 from recollect.domain.agent import Agent
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.agent_files.shareable import remove_private_parts
 from recollect.wire.requests.agents import ImportAgentRequest
 
 
-def share_agent(rec: MemberRecollect, name: str, *, project: str) -> Agent:
+def share_agent(rec: UserRecollect, name: str, *, project: str) -> Agent:
     """
     Copy an agent with its blocks and passages to a project; its conversations stay private.
 
@@ -20,7 +20,7 @@ def share_agent(rec: MemberRecollect, name: str, *, project: str) -> Agent:
 
     The user must be a writer of the project. The agent itself stays with the user.
     """
-    transport = rec.member_transport
+    transport = rec.user_transport
     membership = transport.find_membership(project)
     if membership is None:
         raise NotFound(f"you are not a member of a project {project!r}")

@@ -1,8 +1,8 @@
 """
 The routes about the team itself, under /api/team: users, members, shared agents, the audit log.
 
-They exist on a server whose store has users. Whoever calls has been identified by the gate. An
-admin may do everything here, an owner of a project may change its members.
+They exist on a server whose store has users. The dispatcher has identified the caller. An admin may
+do everything here, an owner of a project may change its members.
 """
 
 from collections.abc import Callable
@@ -144,8 +144,8 @@ def _router() -> APIRouter:
     @router.post("/agents")
     async def share(body: SharedAgentBody, request: Request) -> Any:
         """Copy an agent of the caller, with its blocks, to a project."""
-        member = await request.state.gate.member(_caller(request))
-        return await run_in_threadpool(share_agent, member.rec, body.agent, project=body.project)
+        user_app = await request.state.dispatcher.app_of(_caller(request))
+        return await run_in_threadpool(share_agent, user_app.rec, body.agent, project=body.project)
 
     @router.get("/audit")
     def audit(
@@ -158,7 +158,7 @@ def _router() -> APIRouter:
         """Return who read or changed what, the newest first."""
         _require_admin(request)
         moment: datetime | None = None if since is None else parse_moment("since", since)
-        entries: list[AuditEntry] = request.state.gate.team.audit(
+        entries: list[AuditEntry] = request.state.dispatcher.team.audit(
             user=user, since=moment, verb=verb, limit=limit
         )
         return entries
@@ -172,7 +172,7 @@ def _caller(request: Request) -> User:
 
 
 def _directory(request: Request) -> Any:
-    return request.state.gate.directory
+    return request.state.dispatcher.directory
 
 
 def _require_admin(request: Request) -> None:

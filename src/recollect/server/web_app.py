@@ -2,7 +2,7 @@
 The web application: middleware, error handlers, the background worker and the routes.
 
 Routes are defined in other files and added here with `app.include_router`. The middleware, from the
-outside in: request observer, team gate, request guard, wake worker, unexpected errors, path
+outside in: request observer, user dispatcher, request guard, wake worker, unexpected errors, path
 decoding, client names, error handlers.
 """
 
@@ -37,8 +37,8 @@ from recollect.server.preload import preload
 from recollect.server.request_guard import GuardRules, RequestGuard
 from recollect.server.request_observer import RequestObserver, ServerLifecycle
 from recollect.server.route_index import RouteIndex
-from recollect.server.team_gate import TeamGate, TeamGateMiddleware
 from recollect.server.team_routes import team_app
+from recollect.server.user_dispatcher import UserDispatcher, UserDispatchMiddleware
 from recollect.server.verb_routes import ServedStore, verb_routes
 from recollect.server.wake_worker import WakeWorkerMiddleware
 from recollect.web.site import make_site, web_routes
@@ -61,7 +61,7 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
     """
     lifecycle, sessions = ServerLifecycle(), BegunSessions()
     requests = RequestMetrics() if settings.metrics else None
-    gate = TeamGate(
+    dispatcher = UserDispatcher(
         rec,
         settings,
         make_app=partial(store_app, lifecycle=lifecycle, sessions=sessions),
@@ -74,10 +74,10 @@ def web_app(rec: LocalRecollect, settings: Settings) -> FastAPI:
         lifecycle=lifecycle,
         sessions=sessions,
         requests=requests,
-        also_running=gate.running,
+        also_running=dispatcher.running,
     )
-    app.state.gate = gate
-    app.add_middleware(TeamGateMiddleware, gate=gate)
+    app.state.dispatcher = dispatcher
+    app.add_middleware(UserDispatchMiddleware, dispatcher=dispatcher)
     observe = None if requests is None else requests.observe
     app.add_middleware(RequestObserver, lifecycle=lifecycle, observe=observe)
     return app

@@ -46,7 +46,7 @@ class SpaceIdentity:
     default_user: str = ""
 
 
-def build_walls(
+def protect_tables(
     db: "psycopg.Connection[TupleRow]", address: ServerAddress, identity: SpaceIdentity
 ) -> None:
     """Protect the tables of a schema that are not protected yet. *db* is the owner's connection."""

@@ -41,8 +41,8 @@ from recollect.store.postgres.postgres_transactions import (
 from recollect.store.postgres.row_level_security import (
     FIRST_SPACE,
     SpaceIdentity,
-    build_walls,
     grant_rows,
+    protect_tables,
 )
 from recollect.store.postgres.server_address import ServerAddress
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
@@ -306,7 +306,7 @@ class PostgresStore:
             translate_errors(self.location),
             closing(connect(self._owner)) as db,
         ):
-            build_walls(db, self._address, self._identity)
+            protect_tables(db, self._address, self._identity)
 
     def _migrate(self) -> int:
         with self._connections.opening, closing(connect(self._owner)) as db:
@@ -316,7 +316,7 @@ class PostgresStore:
                 if self._owner.conninfo != self._address.conninfo:
                     grant_rows(db, self._address, self._role())
                 if self._is_of_team(db):  # also what a migration has added
-                    build_walls(db, self._address, self._identity)
+                    protect_tables(db, self._address, self._identity)
             return version
 
     def _check_is_first_store(self, db: Database) -> None:

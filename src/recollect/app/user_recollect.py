@@ -2,7 +2,7 @@
 The memory of one user of a team's server: the own space, and the projects of which it is a member.
 
 It is a `LocalRecollect`, so every route, page and tool of a server for one person works on it; its
-transport is the seam between spaces (member_transport.py).
+transport is the seam between spaces (user_transport.py).
 """
 
 from collections.abc import Callable, Hashable
@@ -15,9 +15,9 @@ from recollect.api.arguments import AgentLike, Place
 from recollect.app.access_rules import NamedRecord
 from recollect.app.engine_control import EngineControl
 from recollect.app.local_recollect import LocalRecollect
-from recollect.app.member_transport import MemberTransport
 from recollect.app.project_stores import ProjectStores, space_audit
 from recollect.app.team_space import FIRST_SPACE, TeamSpace, directory_schema, space_settings
+from recollect.app.user_transport import UserTransport
 from recollect.calling_client import use_user
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
@@ -36,7 +36,7 @@ from recollect.wire.requests.shared import PlaceFields
 Result = TypeVar("Result")
 
 
-class MemberRecollect(LocalRecollect):
+class UserRecollect(LocalRecollect):
     """What one user of a team may read and write."""
 
     def __init__(
@@ -75,7 +75,7 @@ class MemberRecollect(LocalRecollect):
             models_of=models_of,
         )
         audit = space_audit(self._store, settings, clock, FIRST_SPACE if space is None else user.id)
-        self.member_transport = MemberTransport(
+        self.user_transport = UserTransport(
             self._transport,
             self._services,
             user=user,
@@ -83,25 +83,25 @@ class MemberRecollect(LocalRecollect):
             projects=projects,
             audit=audit,
         )
-        self._transport = self.member_transport
+        self._transport = self.user_transport
 
     @cached_property
-    def engine(self) -> "MemberEngine":
+    def engine(self) -> "UserEngine":
         """Single steps of the engine in the user's own space, and what pages and tools ask."""
-        return MemberEngine(self._services, self.member_transport)
+        return UserEngine(self._services, self.user_transport)
 
 
-class MemberEngine(EngineControl):
+class UserEngine(EngineControl):
     """The engine of a user's own space; what it says about a project includes its own space."""
 
-    def __init__(self, services: Services, transport: MemberTransport) -> None:
+    def __init__(self, services: Services, transport: UserTransport) -> None:
         super().__init__(services, transport)
-        self.member_transport = transport
+        self.user_transport = transport
 
     def viewer(self, *, project: Place = None, agent: AgentLike | None = None) -> Viewer:
         """Return the ids of the project, its repos and the agent, in all spaces that are read."""
         own = super().viewer(project=project, agent=agent)
-        transport = self.member_transport
+        transport = self.user_transport
         place = place_of(PlaceFields.model_validate({"project": project, "agent": agent}))
         if place.agent is not None:
             shared = transport.membership_with(NamedRecord.AGENT, place.agent)
@@ -116,7 +116,7 @@ class MemberEngine(EngineControl):
         return replace(own, linked_project_ids=tuple(filter(None, linked)), repo_ids=repo_ids)
 
     def _viewer_in(self, membership: Membership, place: RequestPlace) -> Viewer:
-        transport = self.member_transport
+        transport = self.user_transport
         with (
             transport.using(membership, writes=False) as space,
             use_user(transport.user_id),
@@ -133,7 +133,7 @@ class MemberEngine(EngineControl):
 
     def duplicates_of(self, memory_id: str) -> list[Memory]:
         """Return the duplicates that `inbox.decide` would change together with a candidate."""
-        transport = self.member_transport
+        transport = self.user_transport
         membership = transport.membership_with(NamedRecord.MEMORY, memory_id)
         if membership is None:
             return super().duplicates_of(memory_id)
@@ -142,17 +142,17 @@ class MemberEngine(EngineControl):
 
     def replay_condition(self) -> Hashable:
         """Return the projects of this moment, and whether a member has deleted something."""
-        transport = self.member_transport
+        transport = self.user_transport
         projects = tuple((item.project.id, item.role) for item in transport.memberships())
         return (projects, transport.projects.deletions)
 
     def note_deletion(self) -> None:
         """Take note that something was deleted: responses to other members may quote it."""
-        self.member_transport.projects.deletions += 1
+        self.user_transport.projects.deletions += 1
 
     def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:
         """Return the result of *call*; the key is claimed in the space that it writes first."""
-        transport = self.member_transport
+        transport = self.user_transport
         with ExitStack() as stack:
             run = call
             for membership in transport.memberships():

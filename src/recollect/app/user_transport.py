@@ -37,7 +37,7 @@ UNKNOWN = Rule(AccessTarget.ADMIN, writes=True)  # of a verb without a rule, in 
 _OWN_FIELDS = ("agent", "session", "conversation", "file")
 
 
-class MemberTransport:
+class UserTransport:
     """The transport of one user of a team's server."""
 
     def __init__(

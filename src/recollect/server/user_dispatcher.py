@@ -1,9 +1,9 @@
 """
-The gate of a team's server: find the user of each request, and pass it to that user's application.
+Find the user of each request to a team's server, and pass it to that user's application.
 
 A store without users is served as it always was. If it has users, every request needs the token of
 one (pages: a session, which begins with the token). The request then goes to an application that
-has only that user's memory (`MemberRecollect`): the same routes as on a server for one person, so
+has only that user's memory (`UserRecollect`): the same routes as on a server for one person, so
 that no route can show what is not the user's. Each request asks the store whether the token is
 still good; a user who was revoked, or has a new token, is refused at once.
 """
@@ -24,9 +24,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.app.member_recollect import MemberRecollect
 from recollect.app.project_stores import ProjectStores
 from recollect.app.space_worker import SpaceWorker
+from recollect.app.user_recollect import UserRecollect
 from recollect.config import Settings
 from recollect.domain.team import User
 from recollect.errors import RecollectError, StoreError
@@ -58,10 +58,10 @@ TEAM_ROUTES = "/api/team"
 MakeApp = Callable[[LocalRecollect, Settings], Any]
 
 
-class MemberApp:
+class UserApp:
     """The application of one user, and how many requests it carries out."""
 
-    def __init__(self, user: User, rec: MemberRecollect, app: Any) -> None:
+    def __init__(self, user: User, rec: UserRecollect, app: Any) -> None:
         self.user = user
         self.rec = rec
         self.app = app
@@ -82,7 +82,7 @@ class MemberApp:
         return not self.is_closing and self.user.rotated_at == user.rotated_at
 
 
-class TeamGate:
+class UserDispatcher:
     """
     The applications of a team's users, beside that of the first store *rec*.
 
@@ -108,7 +108,7 @@ class TeamGate:
         self.team = rec.engine.team
         self.directory = rec.engine.team.directory
         self._projects = ProjectStores(settings, models_of=rec, clock=rec.engine.services.clock)
-        self._members: OrderedDict[str, MemberApp] = OrderedDict()
+        self._apps: OrderedDict[str, UserApp] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
         self._codes: OrderedDict[str, str] = OrderedDict()  # of pages: the id of the user
         self._tasks: TaskGroup | None = None
@@ -118,25 +118,25 @@ class TeamGate:
         self._user_limiter = RateLimiter(settings.user_requests_per_second)
         self._known_tokens: OrderedDict[str, None] = OrderedDict()  # hashes of good ones
 
-    async def respond(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    async def respond(self, first_app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the application that it is for, or refuse it."""
         if scope["type"] != "http" or _is_public(scope["method"], scope["path"]):
-            await first(scope, receive, send)
+            await first_app(scope, receive, send)
             return
         try:
             is_team = await self._is_team()
         except StoreError as error:
             # Whether it needs a user's token is not known: nothing of a memory may be returned.
             if scope["path"] in (HEALTH, METRICS):
-                await first(scope, receive, send)
+                await first_app(scope, receive, send)
             else:
                 await send_problem(send, problems.problem_from_error(error))
             return
         if not is_team:
-            await first(scope, receive, send)
+            await first_app(scope, receive, send)
             return
         try:
-            await self._serve(first, scope, receive, send)
+            await self._serve(first_app, scope, receive, send)
         except StoreError as error:  # of the directory: the routes answer their own errors
             await send_problem(send, problems.problem_from_error(error))
 
@@ -153,8 +153,8 @@ class TeamGate:
             finally:
                 self._tasks = None
                 with anyio.move_on_after(STOP_S, shield=True):
-                    for member in self.open_members():
-                        await _stop_worker(member)
+                    for user_app in self.open_apps():
+                        await _stop_worker(user_app)
                     # With a thread of its own: abandoned requests may hold all others.
                     await to_thread.run_sync(spaces.stop, limiter=CapacityLimiter(1))
                 tasks.cancel_scope.cancel()
@@ -164,20 +164,20 @@ class TeamGate:
         """Ask the store at the next request whether it has users."""
         self._no_users_until = 0.0
 
-    def open_members(self) -> list[MemberApp]:
+    def open_apps(self) -> list[UserApp]:
         """Return the applications that are open."""
-        return list(self._members.values())
+        return list(self._apps.values())
 
     def close(self) -> None:
         """Close the stores of users and projects."""
-        for member in list(self._members.values()):
-            member.rec.close()
-        self._members.clear()
+        for user_app in list(self._apps.values()):
+            user_app.rec.close()
+        self._apps.clear()
         self._projects.close()
 
     def _is_in_use(self, space_id: str) -> bool:
         """Return whether the store of a space is open, and so has a worker of its own."""
-        return space_id in self._members or self._projects.is_open(space_id)
+        return space_id in self._apps or self._projects.is_open(space_id)
 
     async def _is_team(self) -> bool:
         if self._has_users:
@@ -189,19 +189,19 @@ class TeamGate:
         self._no_users_until = self._clock() + NO_USERS_VALID_S
         return self._has_users
 
-    async def _serve(self, first: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, first_app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         if path == ENTER:
             if not await self._refuse_address(scope, send):
                 await sign_in.respond(self, scope, receive, send)
             return
         if is_page_path(path) or path == "/":
-            member = await self._member_of_session(Request(scope))
-            if member is None:
+            user_app = await self._app_of_session(Request(scope))
+            if user_app is None:
                 if not await self._refuse_address(scope, send):
                     await sign_in.redirect_to_form(scope, receive, send)
                 return
-            if await self._refuse_user(member.user, send):
+            if await self._refuse_user(user_app.user, send):
                 return
         else:
             token = bearer_token(scope)
@@ -218,15 +218,15 @@ class TeamGate:
             if await self._refuse_user(user, send):
                 return
             if path == TEAM_ROUTES or path.startswith(f"{TEAM_ROUTES}/"):
-                scope.setdefault("state", {}).update(user=user, gate=self)
+                scope.setdefault("state", {}).update(user=user, dispatcher=self)
                 await self._team_app(scope, receive, send)
                 return
             if path == METRICS and user.is_admin:  # of the whole server
                 self._use_server_token(scope)
-                await first(scope, receive, send)
+                await first_app(scope, receive, send)
                 return
-            member = await self.member(user)
-        await self._pass_on(member, scope, receive, send)
+            user_app = await self.app_of(user)
+        await self._pass_on(user_app, scope, receive, send)
 
     async def _refuse_address(self, scope: Scope, send: Send) -> bool:
         """Refuse a request if its address sends too many without a token that is known as good."""
@@ -256,32 +256,32 @@ class TeamGate:
             headers.append((b"authorization", f"Bearer {self._settings.token}".encode("ascii")))
         scope["headers"] = headers
 
-    async def _pass_on(self, member: MemberApp, scope: Scope, receive: Receive, send: Send) -> None:
-        member.requests += 1
+    async def _pass_on(self, user_app: UserApp, scope: Scope, receive: Receive, send: Send) -> None:
+        user_app.requests += 1
         try:
-            await member.app(scope, receive, send)
+            await user_app.app(scope, receive, send)
         finally:
-            member.requests -= 1
+            user_app.requests -= 1
 
     async def user_of_token(self, token: str) -> User | None:
         """Return the active user whose token this is, or None."""
         return await to_thread.run_sync(self.directory.user_of_token, token)
 
-    async def member(self, user: User) -> MemberApp:
+    async def app_of(self, user: User) -> UserApp:
         """Return the application of *user*, opened if it is not open."""
         async with self._opening.setdefault(user.id, asyncio.Lock()):
-            member = self._members.get(user.id)
-            if member is not None and not member.is_for(user):
-                await self._close_member(member)
-                member = None
-            if member is None:
-                member = await to_thread.run_sync(self._open, user)
+            user_app = self._apps.get(user.id)
+            if user_app is not None and not user_app.is_for(user):
+                await self._close_app(user_app)
+                user_app = None
+            if user_app is None:
+                user_app = await to_thread.run_sync(self._open, user)
                 if self._tasks is not None:
-                    await self._tasks.start(_run_lifespan, member)
-                self._members[user.id] = member
-            self._members.move_to_end(user.id)
+                    await self._tasks.start(_run_lifespan, user_app)
+                self._apps[user.id] = user_app
+            self._apps.move_to_end(user.id)
         await self._close_idle()
-        return member
+        return user_app
 
     def add_code(self, code: str, user: User) -> None:
         """Remember whose one-time code this is."""
@@ -298,18 +298,18 @@ class TeamGate:
         user = await to_thread.run_sync(self.directory.user, user_id)
         return user if user is not None and user.is_active else None
 
-    async def _member_of_session(self, request: Request) -> MemberApp | None:
+    async def _app_of_session(self, request: Request) -> UserApp | None:
         cookie = request.cookies.get(cookie_name(request.headers.get("host", ""), "session"), "")
         if not cookie:
             return None
-        for member in list(self._members.values()):
-            if member.site.sessions.find(cookie) is not None:
-                user = await self._active_user(member.user.id)
-                return member if user is not None and member.is_for(user) else None
+        for user_app in list(self._apps.values()):
+            if user_app.site.sessions.find(cookie) is not None:
+                user = await self._active_user(user_app.user.id)
+                return user_app if user is not None and user_app.is_for(user) else None
         return None
 
-    def _open(self, user: User) -> MemberApp:
-        rec = MemberRecollect(
+    def _open(self, user: User) -> UserApp:
+        rec = UserRecollect(
             self._settings,
             user,
             directory=self.directory,
@@ -323,47 +323,47 @@ class TeamGate:
         except BaseException:
             rec.close()
             raise
-        member = MemberApp(user, rec, app)
-        member.site.is_stopping = lambda: member.is_closing or self._is_stopping()
-        return member
+        user_app = UserApp(user, rec, app)
+        user_app.site.is_stopping = lambda: user_app.is_closing or self._is_stopping()
+        return user_app
 
     async def _close_idle(self) -> None:
-        idle = [member for member in self._members.values() if not member.requests]
-        for member in idle[: max(0, len(self._members) - MAX_OPEN)]:
-            await self._close_member(member)
+        idle = [user_app for user_app in self._apps.values() if not user_app.requests]
+        for user_app in idle[: max(0, len(self._apps) - MAX_OPEN)]:
+            await self._close_app(user_app)
 
-    async def _close_member(self, member: MemberApp) -> None:
+    async def _close_app(self, user_app: UserApp) -> None:
         """End the sessions and the worker of a user, and close the store when it is unused."""
-        member.is_closing = True
-        if self._members.get(member.user.id) is member:
-            del self._members[member.user.id]
+        user_app.is_closing = True
+        if self._apps.get(user_app.user.id) is user_app:
+            del self._apps[user_app.user.id]
         with anyio.move_on_after(STOP_S):
-            await _stop_worker(member)
-            while member.requests:
+            await _stop_worker(user_app)
+            while user_app.requests:
                 await anyio.sleep(0.01)
-        await to_thread.run_sync(member.rec.close)
+        await to_thread.run_sync(user_app.rec.close)
 
     async def _sweep(self) -> None:
         """Close the applications of users who were revoked or have a new token."""
         while True:
             await anyio.sleep(SWEEP_S)
             with suppress(RecollectError):
-                for member in list(self._members.values()):
-                    user = await self._active_user(member.user.id)
-                    if user is None or not member.is_for(user):
-                        await self._close_member(member)
+                for user_app in list(self._apps.values()):
+                    user = await self._active_user(user_app.user.id)
+                    if user is None or not user_app.is_for(user):
+                        await self._close_app(user_app)
 
 
-class TeamGateMiddleware:
-    """ASGI middleware that lets a gate decide which application a request is for."""
+class UserDispatchMiddleware:
+    """ASGI middleware that lets a dispatcher decide which application a request is for."""
 
-    def __init__(self, app: ASGIApp, *, gate: TeamGate) -> None:
+    def __init__(self, app: ASGIApp, *, dispatcher: UserDispatcher) -> None:
         self._app = app
-        self._gate = gate
+        self._dispatcher = dispatcher
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        await self._gate.respond(self._app, scope, receive, send)
+        await self._dispatcher.respond(self._app, scope, receive, send)
 
 
 def _is_public(method: str, path: str) -> bool:
@@ -372,20 +372,20 @@ def _is_public(method: str, path: str) -> bool:
 
 
 async def _run_lifespan(
-    member: MemberApp, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    user_app: UserApp, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    member.has_worker = True
+    user_app.has_worker = True
     try:
-        async with member.app.router.lifespan_context(member.app):
+        async with user_app.app.router.lifespan_context(user_app.app):
             task_status.started()
-            await member.stop.wait()
+            await user_app.stop.wait()
     finally:
-        member.ended.set()
+        user_app.ended.set()
 
 
-async def _stop_worker(member: MemberApp) -> None:
+async def _stop_worker(user_app: UserApp) -> None:
     """End the worker of a user; its sessions end too."""
-    member.is_closing = True
-    member.stop.set()
-    if member.has_worker:
-        await member.ended.wait()
+    user_app.is_closing = True
+    user_app.stop.set()
+    if user_app.has_worker:
+        await user_app.ended.wait()
