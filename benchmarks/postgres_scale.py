@@ -57,7 +57,6 @@ WRITE_S = 8.0
 WRITERS, SERVERS = (1, 4, 16), (1, 3)
 NEAREST = 10
 SERVER_SETTINGS = ("fsync=on", "shared_buffers=1GB", "maintenance_work_mem=4GB")
-ONE_BUILDER = "max_parallel_maintenance_workers=0"  # so that its processor time can be compared
 DISK = """SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
            WHERE c.relnamespace = to_regnamespace(%s) AND c.relkind = 'r'"""
 SCANS = ("off", "strict_order")  # of pgvector: whether it looks on until enough rows pass a filter
@@ -260,8 +259,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     options = _parser().parse_args(arguments)
     results: list[StoreMeasurement] = []
-    more = [ONE_BUILDER] if options.only_hnsw else []
-    database = PostgresServer(*SERVER_SETTINGS, *more)
+    database = PostgresServer(*SERVER_SETTINGS)
     try:
         if options.only_hnsw:
             print("\n".join(_hnsw_table(_only_hnsw(database, size) for size in options.sizes)))

@@ -70,6 +70,22 @@ def test_reads_and_refusals_are_logged_too(team: TeamServer) -> None:
     assert (refused.outcome, refused.client) == (AuditOutcome.REFUSED, "probe")
 
 
+def test_duplicates_that_a_review_shows_are_logged(team: TeamServer) -> None:
+    place = {"project": "site", "status": "inbox"}
+    first = team.post("ben", "/api/memories", content="We use uv here.", **place)
+    own = team.post("ben", "/api/memories", content="I use vim.", status="inbox")
+    engine = team.memory_of("ben").engine
+
+    duplicates = engine.duplicates_of(first["id"])
+    engine.duplicates_of(own["id"])
+
+    give_up_at = time.monotonic() + PATIENCE_S
+    while len(logged := entries(team.rec, verb="get_memory")) < 2 and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    seen = {entry.space: entry.ids for entry in logged if not entry.is_write}
+    assert seen == {"site": (first["id"], *(memory.id for memory in duplicates)), "": (own["id"],)}
+
+
 def test_the_log_has_no_text(team: TeamServer) -> None:
     team.post("ben", "/api/memories", content="zebrafish", title="zebrafish", project="site")
     team.found("ben", "zebrafish", project="site")

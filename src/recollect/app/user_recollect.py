@@ -30,6 +30,7 @@ from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import RequestPlace, find_viewer, place_of
 from recollect.service.services import Services
 from recollect.service.team import TeamDirectory
+from recollect.wire.requests.memories import GetMemoryRequest
 from recollect.wire.requests.recollect import SearchRequest
 from recollect.wire.requests.shared import PlaceFields
 
@@ -134,11 +135,17 @@ class UserEngine(EngineControl):
     def duplicates_of(self, memory_id: str) -> list[Memory]:
         """Return the duplicates that `inbox.decide` would change together with a candidate."""
         transport = self.user_transport
+        request = GetMemoryRequest.of({"memory_id": memory_id})  # in the audit log
         membership = transport.membership_with(NamedRecord.MEMORY, memory_id)
         if membership is None:
-            return super().duplicates_of(memory_id)
-        with transport.using(membership, writes=False) as space, use_user(transport.user_id):
-            return review.list_duplicates(space.services, memory_id)
+            own = transport.own
+            return own.transport.run(
+                request, lambda: review.list_duplicates(own.services, memory_id)
+            )
+        with transport.using(membership, writes=False) as space:
+            return space.transport.run(
+                request, lambda: review.list_duplicates(space.services, memory_id)
+            )
 
     def replay_condition(self) -> Hashable:
         """Return the projects of this moment, and whether a member has deleted something."""
