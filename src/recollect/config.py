@@ -241,7 +241,7 @@ def is_postgres_address(db: str) -> bool:
 
 
 def without_password(address: str) -> str:
-    """Return the address of a database server without the passwords in it."""
+    """Return the address of a server without the passwords in it."""
     scheme, _, rest = address.partition("://")
     place, question, query = rest.partition("?")
     user, at, host = place.rpartition("@")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from recollect import LocalRecollect, Status
-from recollect.config import load_settings
+from recollect.config import Settings, load_settings
 from recollect.domain.maintenance import PendingCounts
 from recollect.domain.memory import MemoryType
 from recollect.web.live_events import count_events
@@ -125,6 +125,8 @@ def test_settings_show_their_value_and_origin_but_no_secret(words_only: LocalRec
         "RECOLLECT_PASSPHRASE": "secret-words",
         "RECOLLECT_DB": "postgresql://anna:secret-word@db.example/team",
         "RECOLLECT_DB_OWNER": "postgresql://owner:secret-word@db.example/team",
+        "OLLAMA_BASE_URL": "http://anna:secret-word@models.example",
+        "RECOLLECT_TRACE_ENDPOINT": "https://anna:secret-word@traces.example",
     }
     settings = load_settings(environ, port=9_999)
     client = page_client(words_only)
@@ -138,6 +140,15 @@ def test_settings_show_their_value_and_origin_but_no_secret(words_only: LocalRec
     assert "max_body_mb 7 RECOLLECT_MAX_BODY_MB" in page
     assert "port 9999 argument" in page
     assert "single_user False default" in page
+    assert "http://anna@models.example" in page
+    assert "https://anna@traces.example" in page
+
+
+def test_the_path_of_a_file_is_shown_as_it_is(words_only: LocalRecollect) -> None:
+    client = page_client(words_only)
+    client.app.state.settings = Settings(db="/srv/memory.db")  # type: ignore[attr-defined]
+
+    assert "db /srv/memory.db default" in read(client, "/ui/settings")
 
 
 def test_theme_and_shortcuts_are_remembered_by_the_browser(client: PageClient) -> None:

@@ -105,7 +105,7 @@ def _setting_text(settings: Settings, name: str) -> str:
     value: Any = getattr(settings, name)
     if name in SECRETS:
         return "set" if value else "not set"
-    if name == "db":
+    if isinstance(value, str) and "://" in value:  # a database, a model, a collector
         return without_password(value)
     return "" if value is None else str(value)
 
