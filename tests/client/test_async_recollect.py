@@ -112,6 +112,35 @@ def test_a_cancelled_stream_ends_at_once_and_is_closed_when_its_event_is_there()
     assert events == [1]
 
 
+def test_a_stream_that_fails_is_closed_without_another_thread() -> None:
+    closed_in: list[str] = []
+
+    class FailingEvents:
+        def __iter__(self) -> Iterator[int]:
+            return self
+
+        def __next__(self) -> int:
+            raise NotFound("the run is gone")
+
+        def close(self) -> None:
+            closed_in.append(threading.current_thread().name)
+
+    class FailingAgents(Noun):
+        def stream(self) -> Iterator[int]:
+            return FailingEvents()
+
+    agents = FailingAgents(None)  # type: ignore[arg-type]
+
+    async def scene() -> None:
+        async for _ in AsyncVerbGroup(lambda: agents, "agents", FailingAgents).stream():
+            pass
+
+    with pytest.raises(NotFound, match="the run is gone"):
+        asyncio.run(scene())
+    assert len(closed_in) == 1
+    assert "recollect-closing" not in closed_in
+
+
 def test_a_stream_that_is_left_is_closed() -> None:
     is_closed = threading.Event()
 

@@ -544,6 +544,9 @@ def test_a_short_sentence_that_only_limits_a_statement_is_stored_with_it() -> No
         "But could you check the tests?",
         "But we deploy on Fridays because the shop is closed then.",
         "The tests are red.",
+        "But first fix the failing test.",
+        "Still waiting for CI.",
+        "Only kidding.",
         "\nStill keep it short.",
     ],
 )

@@ -68,6 +68,28 @@ def test_a_file_is_the_same_in_all_worktrees_of_its_repository(
     assert changed("lib/vat.ts") == {str(paths[2]), str(removed)}
 
 
+def test_a_file_is_found_in_a_worktree_inside_the_repository_and_behind_a_link(
+    rec: LocalRecollect, tmp_path: Path
+) -> None:
+    main = tmp_path / "shop"
+    (main / ".git").mkdir(parents=True)
+    (main / "AGENTS.md").write_text("Rules", encoding="utf-8")
+    (main / "CLAUDE.md").symlink_to("AGENTS.md")
+    worktree = linked_worktree(main, main / ".claude" / "worktrees" / "fix")
+    paths = [worktree / "vat.ts", main / "CLAUDE.md"]
+    for number, path in enumerate(paths):
+        session = RecordedSession(session=f"s-{number}").say("Go on.").edit(str(path))
+        rec.capture_session(session.text(), project=main)
+    rec.drain()
+
+    edits = [
+        [edit.subject for edit in rec.captures.file_history(str(path), project=main).edits]
+        for path in (main / "vat.ts", main / "CLAUDE.md")
+    ]
+
+    assert edits == [[str(paths[0])], [str(paths[1])]]
+
+
 def test_an_error_names_the_command_that_failed_with_it_and_what_worked(
     rec: LocalRecollect,
 ) -> None:

@@ -339,6 +339,22 @@ def test_backups_of_the_future_do_not_push_out_the_one_that_was_just_made(
     assert all(Path(path).exists() for path in made)
 
 
+def test_a_folder_is_restored_from_its_newest_backup_that_is_not_of_the_future(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """The clock was twenty years ahead for a moment."""
+    clock = FakeClock()
+    with LocalRecollect(settings, clock=clock) as rec:
+        clock.advance(days=20 * 365)
+        folder = Path(rec.maintenance.backup().backup.path).parent
+        clock.advance(days=-20 * 365)
+        latest = rec.maintenance.backup().backup.path
+
+    report = restore_backup(settings, folder, tmp_path / "restored.db")
+
+    assert report.backup.path == latest
+
+
 def test_a_dry_run_names_what_would_come_go_and_change(settings: Settings) -> None:
     with LocalRecollect(settings) as rec:
         old = rec.ingest("The zebrafish is in Berlin.", scope="global")

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def _check(settings: Settings, backup: Path, *, trust: bool) -> tuple[Mapping[st
     authenticated, so whoever can write the folder could have put it in place of an encrypted one.
     """
     if backup.is_dir():
-        backup = _newest_in(backup)
+        backup = _newest_in(backup, SystemClock().now())
     manifest = backup if backup.name.endswith(SUFFIX) else manifest_of(backup)
     fields = read_manifest(manifest)
     checked = to_backup(fields, manifest)
@@ -144,7 +145,8 @@ def _check(settings: Settings, backup: Path, *, trust: bool) -> tuple[Mapping[st
     return fields, checked
 
 
-def _newest_in(folder: Path) -> Path:
+def _newest_in(folder: Path, now: datetime) -> Path:
+    """Return the newest backup in *folder*, of the future only if there are no others."""
     backups = [to_backup(read_manifest(path), path) for path in folder.glob(f"*{SUFFIX}")]
     stores = sorted({backup.store for backup in backups})
     if not stores:
@@ -154,7 +156,8 @@ def _newest_in(folder: Path) -> Path:
             f"{folder} contains backups of several stores: {', '.join(stores)}. Pass the file of "
             "one backup"
         )
-    return Path(max(backups, key=lambda backup: backup.created_at).path)
+    past = [backup for backup in backups if backup.created_at <= now]
+    return Path(max(past or backups, key=lambda backup: backup.created_at).path)
 
 
 def _key_of(settings: Settings, backup: Backup, fields: Mapping[str, Any]) -> StoreKey | None:

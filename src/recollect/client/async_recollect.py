@@ -111,7 +111,11 @@ def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[.
         try:
             while True:
                 is_in_thread = True
-                event = await run_blocking(next_event)
+                try:
+                    event = await run_blocking(next_event)
+                except Exception:  # of the stream, which ended by it; a cancellation is none
+                    is_in_thread = False
+                    raise
                 is_in_thread = False
                 if event is _END:
                     return

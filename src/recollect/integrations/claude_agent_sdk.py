@@ -26,14 +26,20 @@ from claude_agent_sdk.types import (
     SessionSummaryEntry,
 )
 
+from recollect.api.recollect import Recollect
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.capture_event import Event
 from recollect.domain.conversation import Conversation
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT
 from recollect.errors import NotFound, RevisionConflict
-from recollect.integrations.agent_memory import all_documents, all_messages, resume_if_ended
-from recollect.integrations.memory_source import MemorySetting, open_memory
+from recollect.integrations.agent_memory import (
+    AgentMemory,
+    all_documents,
+    all_messages,
+    resume_if_ended,
+)
+from recollect.integrations.memory_source import MemorySetting
 from recollect.text.message_text import parts_text
 
 PAGE = 1_000  # messages: among so many of the newest a repeated entry is recognised
@@ -49,8 +55,7 @@ class RecollectSessionStore(SessionStore):
     """
 
     def __init__(self, memory: MemorySetting = None, *, agent: str = "claude-agent-sdk") -> None:
-        self._rec, self._close = open_memory(memory)
-        self._agent = agent
+        self._memory = AgentMemory(memory, agent=agent)
 
     async def append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         """Append transcript lines; a line whose uuid is stored already is left out."""
@@ -68,7 +73,7 @@ class RecollectSessionStore(SessionStore):
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
         """Return the SDK's summaries of the sessions of a project."""
-        documents = await run_blocking(all_documents, self._rec, self._namespace(project_key))
+        documents = await run_blocking(self._documents, project_key)
         return [_summary(document) for document in documents]
 
     async def delete(self, key: SessionKey) -> None:
@@ -87,7 +92,19 @@ class RecollectSessionStore(SessionStore):
 
     async def close(self) -> None:
         """Close the memory, unless it was given open."""
-        await run_blocking(self._close)
+        await run_blocking(self._memory.close)
+
+    @property
+    def _rec(self) -> Recollect:
+        """The store, opened by the first use, in a thread."""
+        return self._memory.rec
+
+    @property
+    def _agent(self) -> str:
+        return self._memory.agent
+
+    def _documents(self, project_key: str) -> list[Document]:
+        return all_documents(self._rec, self._namespace(project_key))
 
     def _append(self, key: SessionKey, entries: list[SessionStoreEntry]) -> None:
         for _ in range(MAX_ATTEMPTS):
@@ -117,11 +134,11 @@ class RecollectSessionStore(SessionStore):
         return [payload for payload in payloads if payload is not None] or None
 
     def _delete(self, key: SessionKey) -> None:
-        doomed = [conversation for conversation in [self._find(key)] if conversation]
+        deleted = [conversation for conversation in [self._find(key)] if conversation]
         if not key.get("subpath"):
-            doomed += self._below(key)
+            deleted += self._below(key)
             self._rec.documents.delete(self._namespace(key["project_key"]), key["session_id"])
-        for conversation in doomed:
+        for conversation in deleted:
             self._rec.conversations.delete(conversation)
 
     def _capture(self, key: SessionKey, project: str | None) -> Event:
@@ -134,10 +151,7 @@ class RecollectSessionStore(SessionStore):
         )
 
     def _find(self, key: Mapping[str, Any]) -> Conversation | None:
-        try:
-            return self._rec.conversations.find(_key_of(key), agent=self._agent)
-        except NotFound:
-            return None  # the agent is created with its first session
+        return self._memory.find(_key_of(key))
 
     def _below(self, key: Mapping[str, Any]) -> list[Conversation]:
         conversations: list[Conversation] = []

@@ -89,7 +89,7 @@ def command_history(
     services: Services, request: requests.GetCommandHistoryRequest
 ) -> CommandHistory:
     """Return how a program was run, what worked and what failed."""
-    program = program_name(request.program)
+    program = program_name(without_runner(request.program)) or program_name(request.program)
     if not program:
         raise InvalidInput("the program is empty; name a command such as `pnpm` or `docker build`")
     read_unread_sources(services.store, limit=MAX_UNREAD)

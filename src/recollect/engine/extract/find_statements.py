@@ -63,7 +63,8 @@ _REFERS_BACK = LazyPattern(  # "Orla rang. They only want twenty now."
     r"|(?:sie|er|es|ils?|elles?|ellos|ellas|esso|loro|eles|elas)\b"
 )
 _QUALIFIES = LazyPattern(  # "Use bullet lists again. Still keep it short."
-    r"(?i)(?:still|but|only|just not|except|though|although|as long as|unless|provided)\b"
+    r"(?i)(?:still(?! \w+ing\b)|but(?! (?:first|now|then|anyway|please|can|could|would|let)\b)"
+    r"|only(?! (?:kidding|joking))|just not|except|though|although|as long as|unless|provided)\b"
 )
 _SAYS_NOTHING = LazyPattern(
     r"(?i)(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you|ok(?:ay)?|yes|no"

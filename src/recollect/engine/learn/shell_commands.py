@@ -44,7 +44,8 @@ RUNNERS = (
 )
 _RUNNER = LazyPattern(
     r"^(?:(?:uv|poetry|pipenv|pdm|hatch)\s+run|uvx|npx|bunx|(?:pnpm|yarn)\s+(?:exec|dlx)|npm\s+exec|"
-    r"bundle\s+exec)\s+(?:-\S*\s+)*"
+    r"bundle\s+exec)\s+(?:(?:--(?:extra|with|group|package|python|directory|env-file|index)|-[pmw])\s+"
+    r"\S+\s+|-\S*\s+)*"
 )
 _HELP_OPTION = LazyPattern(r"(?:^|\s)(?:--version|--help)(?:\s|$)")
 _OUTPUT_REDIRECT = LazyPattern(r">(?!&|\s*/dev/null)|<<|\btee\b")
@@ -68,7 +69,7 @@ def command_pieces(command: str) -> list[str]:
 
 
 def is_same_task(left: str, right: str) -> bool:
-    """Return whether two commands attempt the same task; `uv run` and the like make no other."""
+    """Return whether two commands attempt the same task; a runner such as `uv run` is ignored."""
     left, right = without_runner(left), without_runner(right)
     first, second = _main_words(left), _main_words(right)
     if first and first == second:

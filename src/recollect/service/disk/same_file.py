@@ -23,10 +23,12 @@ class FileMatcher:
     def _matches(self, recorded: str) -> bool:
         """Return whether a recorded path may mean the file."""
         other = PurePath(recorded)
+        if other == self._path:
+            return True
         if self._place is None or not other.is_absolute():
             return _end_alike(other, self._path)
-        if other.is_relative_to(self._place.root):
-            return other == self._place.root / self._place.path
+        if other.name != self._place.path.name:
+            return False  # before any folder is read
         place = _place_in_checkout(recorded)
         if place is None:  # of a worktree that was removed, or of another machine
             return _end_alike(other, self._place.path)

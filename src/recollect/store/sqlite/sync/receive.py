@@ -71,7 +71,9 @@ class Receiver:
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             own = state.device()
-            devices = [name for name in self._folder.devices() if own and name != own.device]
+            # The files of a former device of this store are deleted, complete or not.
+            own_names = {own.device, *own.former.split()} if own else set()
+            devices = [name for name in self._folder.devices() if own and name not in own_names]
             files = []
             for device in devices:
                 hashes = state.files(device)
@@ -104,17 +106,20 @@ class Receiver:
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             own = state.device()
-            devices = [name for name in self._folder.devices() if own and name != own.device]
+            # The files of a former device of this store are deleted, complete or not.
+            own_names = {own.device, *own.former.split()} if own else set()
+            devices = [name for name in self._folder.devices() if own and name not in own_names]
             read = {device: state.files(device) for device in devices}
         for device, hashes in read.items():
             present = {file.number for file in self._folder.files(device)}
             gaps = set(range(1, max(hashes, default=0))) - set(hashes) - present
             if gaps:
                 path = self._folder.path_of(device, min(gaps))
+                count = "1 file is missing" if len(gaps) == 1 else f"{len(gaps)} files are missing"
                 self.received.waiting[str(path)] = (
-                    f"device {device}: {len(gaps)} files have not arrived, the first is {path}. If "
-                    "they are not on their way any more, sync that device: it sends again what "
-                    "they held"
+                    f"device {device}: {count}, the first is {path}. If nothing is being "
+                    "transferred any more, run `recollect sync` on that device: it sends the "
+                    "records again"
                 )
 
     def _read(self, file: FolderFile, *, only_first: bool = False) -> bool:
