@@ -28,7 +28,7 @@ unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 
 requests.fingerprint conversations.key documents.namespace documents.key models.name models.profile
 shelves.kind
 sync_device.device sync_device.place sync_device.folder sync_device.head sync_device.former
-sync_device.former_keys sync_records.kind
+sync_device.replaced_key_ids sync_records.kind
 sync_records.vector sync_records.origin sync_changes.kind sync_files.device sync_files.sha256
 sync_contents.kind sync_aliases.kind sync_problems.problem
 users.name users.token_hash team_projects.name team_projects.identity project_members.role

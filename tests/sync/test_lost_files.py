@@ -36,10 +36,10 @@ def test_a_lost_file_is_named_by_the_others_until_its_device_has_sent_it_again(t
     assert str(files[1]) in problem
     assert not b.rec.search("tests at night")
 
-    assert a.sync().files_restored == 1
+    assert a.sync().files_resent == 1
     assert b.sync().waiting == ()
     assert b.rec.search("tests at night")
-    assert a.sync().files_restored == 0
+    assert a.sync().files_resent == 0
 
 
 def test_a_device_that_has_read_a_lost_file_changes_nothing(trio: Trio) -> None:

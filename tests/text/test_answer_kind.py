@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.text.answer_kind import NUMBER, PERSON, expected_answer, may_hold_answer
+from recollect.text.answer_kind import NUMBER, PERSON, expected_answer_kind, may_hold_answer
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from recollect.text.answer_kind import NUMBER, PERSON, expected_answer, may_hold
     ],
 )
 def test_a_question_asks_for_a_kind_of_answer(question: str, kind: str) -> None:
-    assert expected_answer(question) == kind
+    assert expected_answer_kind(question) == kind
 
 
 @pytest.mark.parametrize(

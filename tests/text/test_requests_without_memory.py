@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.text.request_kind import names_nothing_known
+from recollect.text.request_kind import asks_to_write_about_unknown
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ from recollect.text.request_kind import names_nothing_known
 def test_nothing_is_known_of_what_a_request_names(
     request_text: str, unknown_words: list[str]
 ) -> None:
-    assert names_nothing_known(request_text, unknown_words)
-    assert not names_nothing_known(request_text, [])
-    assert not names_nothing_known(request_text, unknown_words[:-1])
+    assert asks_to_write_about_unknown(request_text, unknown_words)
+    assert not asks_to_write_about_unknown(request_text, [])
+    assert not asks_to_write_about_unknown(request_text, unknown_words[:-1])
 
 
 @pytest.mark.parametrize(
     "question", ["which package manager?", "write", "package manager", "use the package manager"]
 )
 def test_a_question_a_single_word_or_work_at_hand_is_no_such_request(question: str) -> None:
-    assert not names_nothing_known(question, ["package", "manager", "write"])
+    assert not asks_to_write_about_unknown(question, ["package", "manager", "write"])

@@ -73,7 +73,7 @@ class LocalRecollect(Recollect):
         chat: "ChatModel | None" = None,
         readable_folders: Sequence[Path] | None = None,
         reads_home_skills: bool = True,
-        runs_source_tools: bool = True,
+        runs_agent_file_code: bool = True,
         find_server: "Callable[[], Transport | None] | None" = None,
         space: TeamSpace | None = None,
         models_of: "LocalRecollect | None" = None,
@@ -120,7 +120,7 @@ class LocalRecollect(Recollect):
             shared_folder=str if self._file is None else self._file.shared_folder,
             readable_folders=None if readable_folders is None else tuple(readable_folders),
             reads_home_skills=reads_home_skills,
-            runs_source_tools=runs_source_tools,
+            runs_agent_file_code=runs_agent_file_code,
         )
         transport: Transport = LocalTransport(self._services, self._close, lambda: self._runtime)
         if find_server is not None:

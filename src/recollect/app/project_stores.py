@@ -108,7 +108,7 @@ class ProjectStores:
             clock=self._clock,
             readable_folders=(),
             reads_home_skills=False,
-            runs_source_tools=False,
+            runs_agent_file_code=False,
             space=space,
             models_of=self._models_of,
         )

@@ -59,7 +59,7 @@ def _open(rec: LocalRecollect, space_id: str) -> LocalRecollect:
         clock=services.clock,
         readable_folders=(),
         reads_home_skills=False,
-        runs_source_tools=False,
+        runs_agent_file_code=False,
         space=TeamSpace(
             id=space_id,
             directory_schema=directory_schema(services.settings),

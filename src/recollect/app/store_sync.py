@@ -209,8 +209,8 @@ class StoreSync:
         if is_copy or not publisher.adopt_own_files():
             # A copy or a restored backup: what it publishes must not be taken for the original's.
             renamed = self._new_device(device.folder, device.key_id, device)
-            former = "" if is_copy else f"{device.former} {device.device}".strip()
-            renamed = replace(renamed, is_renewed=True, former=former)
+            former = "" if is_copy else f"{device.former_devices} {device.device}".strip()
+            renamed = replace(renamed, must_resend_all=True, former_devices=former)
             self._store.write(
                 lambda tables: SyncState(tables.connection.db).replace_device(renamed)
             )
@@ -221,7 +221,7 @@ class StoreSync:
         forgotten += self._forget(receiver.received.to_forget)
         forgotten += self._carry_out_deletions()
         self._erase_deleted()
-        if self._require_device().is_renewed:  # after receiving, or all of it would be merged
+        if self._require_device().must_resend_all:  # after receiving, or all of it would be merged
             self._store.write(lambda tables: SyncState(tables.connection.db).reset_sent_and_read())
         publisher.publish()
         if self._require_device().key_id != folder.key_id:
@@ -238,7 +238,7 @@ class StoreSync:
             files_read=received.files,
             files_written=published.files,
             files_rewritten=published.rewritten,
-            files_restored=published.restored,
+            files_resent=published.restored,
             waiting=waiting,
             conflicts=tuple(dict.fromkeys(received.conflicts)),
         )
@@ -246,7 +246,7 @@ class StoreSync:
     def _remove_former_devices(self, folder: SharedFolder, waiting: Iterable[str]) -> None:
         """Delete the files of the devices that this store was, unless some are still to be read."""
         unread = {Path(path).parent for path in waiting}
-        for former in self._require_device().former.split():
+        for former in self._require_device().former_devices.split():
             if folder.path_of(former, 1).parent not in unread:
                 folder.remove_device(former)  # everything of it is in the new one
                 self._store.write(partial(_end_former_device, name=former))
@@ -303,7 +303,7 @@ class StoreSync:
             folder=folder,
             key_id=key_id,
             clock=former.clock if former else 0,
-            former_keys=former.former_keys if former and former.folder == folder else "",
+            replaced_key_ids=former.replaced_key_ids if former and former.folder == folder else "",
         )
 
     def _peers(self, folder: SharedFolder, device: Device) -> Iterator[SyncPeer]:
@@ -341,11 +341,11 @@ class StoreSync:
 
 
 def _names_former_key(device: Device) -> bool:
-    return key_id_of_folder(Path(device.folder)) in device.former_keys.split()
+    return key_id_of_folder(Path(device.folder)) in device.replaced_key_ids.split()
 
 
 def _end_former_device(tables: SqliteTables, *, name: str) -> None:
-    SyncState(tables.connection.db).end_former_device(name)
+    SyncState(tables.connection.db).forget_former_device(name)
 
 
 def _set_up(tables: SqliteTables, device: Device) -> None:

@@ -71,7 +71,7 @@ class UserRecollect(LocalRecollect):
             readable_folders=folders,
             reads_home_skills=user.is_admin,
             # Not even of an admin: the code could read the stores of all users.
-            runs_source_tools=False,
+            runs_agent_file_code=False,
             space=space,
             models_of=models_of,
         )

@@ -162,8 +162,8 @@ def _report_lines(report: SyncReport) -> Iterator[str]:
     if report.files_rewritten:
         files = _files(report.files_rewritten)
         yield f"[dim]{files} of this device written anew without former text.[/dim]"
-    if report.files_restored:
-        files = _files(report.files_restored)
+    if report.files_resent:
+        files = _files(report.files_resent)
         yield f"{files} of this device missing in the folder: the records were sent again."
     yield from warnings([*report.conflicts, *report.waiting])
 

@@ -122,7 +122,9 @@ class ResolvedQuery:
     cross_project: bool = True
     below_threshold: bool = False  # also return what is not relevant enough
     related: bool = False  # also return what is linked to the hits
-    unasked: bool = False  # the hits are told to somebody who did not search, so they must be surer
+    for_bundle: bool = (
+        False  # the hits are told to somebody who did not search, so they must be surer
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

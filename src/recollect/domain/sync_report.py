@@ -48,7 +48,7 @@ class SyncReport:
     files_read: int = 0
     files_written: int = 0
     files_rewritten: int = 0  # without what was forgotten
-    files_restored: int = 0  # that somebody had deleted from the folder
+    files_resent: int = 0  # that somebody had deleted from the folder
     waiting: tuple[str, ...] = ()  # files that could not be read completely, and why
     conflicts: tuple[str, ...] = ()  # for the person: what was decided, and what waits
 

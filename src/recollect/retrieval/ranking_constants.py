@@ -52,10 +52,10 @@ GLOSSED_WEAK_DISCOUNT = 0.06
 MIN_WEAK_SCORE = 0.17  # of a weak match, however small the store: in no store more was refused
 MAX_WEAK_MATCHES = 5  # of a search that has nothing better
 WEAK_SLACK = 0.12  # subtracted for all weak matches once one has passed
-# What is told unasked needs at most so much less than the best candidate of a search; nothing less
-# if the names in the request occur nowhere. Of 35 lines told to questions with less, 3 bore on the
-# question: two people of the daily-life benchmark, ten invented ones (log, 2026-11-19).
-UNASKED_SLACK = 0.15
+# A memory enters a bundle only if its score is at most this far below the strict threshold; 0 if no
+# name in the request occurs in the store. Of 35 lines further below, 3 answered the question: two
+# people of the daily-life benchmark, ten invented ones (log, 2026-11-19).
+BUNDLE_SLACK = 0.15
 # A question for a number or a person is answered only if a match that passes by itself, or is as
 # near to the best one as a second weak match, may hold such an answer (log, 2026-11-19).
 ANSWER_SLACK = 0.12

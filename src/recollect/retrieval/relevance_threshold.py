@@ -104,14 +104,14 @@ class Threshold:
             return loose
         return strict
 
-    def for_unasked(self) -> "Threshold":
+    def for_bundle(self) -> "Threshold":
         """
         Return the threshold for what is told without being asked for, which must be surer.
 
         Nothing that is far from answering passes because something else does; and if none of the
         names in the request occurs in the store, nothing weak passes.
         """
-        slack = 0.0 if self.unknown_names else constants.UNASKED_SLACK
+        slack = 0.0 if self.unknown_names else constants.BUNDLE_SLACK
         return replace(self, minimum=max(self.minimum, round(self.strict_minimum - slack, 6)))
 
     def admits(self, candidate: SearchCandidate) -> bool:

@@ -26,9 +26,9 @@ from recollect.retrieval.signals import index_signals, secondary_signals
 from recollect.retrieval.time_ranking import time_ranking_for
 from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate
-from recollect.text.answer_kind import expected_answer
+from recollect.text.answer_kind import expected_answer_kind
 from recollect.text.fingerprint import fingerprint
-from recollect.text.request_kind import has_words_to_search, names_nothing_known
+from recollect.text.request_kind import asks_to_write_about_unknown, has_words_to_search
 from recollect.text.speaker_intent import intended_speaker
 
 
@@ -103,7 +103,7 @@ def find_memories(
     """
     ranked = rank_memories(tables, query, vector)
     loaded = load_best(tables, query, vector, ranked)
-    kind = "" if query.below_threshold else expected_answer(query.text)
+    kind = "" if query.below_threshold else expected_answer_kind(query.text)
     best = loaded.candidates
     if not kind or not best or any(memory.in_time for memory in best):
         return ranked, loaded
@@ -191,12 +191,12 @@ def rank_memories(
         query.text,
         has_documents=True,
         weak_matches=has_words_to_search(query.text)
-        and not names_nothing_known(query.text, result.unknown_words),
+        and not asks_to_write_about_unknown(query.text, result.unknown_words),
         # "What did we do on Monday?" has no content word, and the time says what is meant.
         doubt_similarity=time_ranking.time_range is None,
     )
-    if query.unasked and time_ranking.time_range is None:
-        threshold = threshold.for_unasked()
+    if query.for_bundle and time_ranking.time_range is None:
+        threshold = threshold.for_bundle()
     signals = index_signals(candidates, result.similarity_stats, visible_count=result.visible_count)
     relevances = [
         relevance * _trust_factor(candidate)

@@ -86,7 +86,7 @@ class StepPreparation:
             self.settings,
             self.context.registry,
             memory,
-            runs_source_tools=self.context.services.runs_source_tools,
+            runs_agent_file_code=self.context.services.runs_agent_file_code,
         )
         self._model = agent.model
         self._counter: TokenCounter = counter_for(agent.model)

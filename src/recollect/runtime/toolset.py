@@ -73,9 +73,9 @@ def toolset_of(
     registry: ToolRegistry,
     memory: AgentTools,
     *,
-    runs_source_tools: bool = True,
+    runs_agent_file_code: bool = True,
 ) -> Toolset:
-    """Return the tools of an agent with *settings*; without *runs_source_tools* none with code."""
+    """Return the tools of *settings*; none that are code if not *runs_agent_file_code*."""
     registered = registry.all()
     names = settings.tools
     if names is None:
@@ -90,7 +90,7 @@ def toolset_of(
             tools[name] = _memory_tool(memory, name, file_tool)
         elif name == SEND_MESSAGE:
             tools[name] = tool_from_function(send_message)
-        elif runs_source_tools and file_tool and f"def {name}(" in file_tool.source_code:
+        elif runs_agent_file_code and file_tool and f"def {name}(" in file_tool.source_code:
             tools[name] = source_tool(file_tool)
         else:
             missing.append(name)

@@ -69,7 +69,7 @@ class MemoryQuery:
     session_records: bool = True  # also the records of whole sessions
     below_threshold: bool = False  # also what is not relevant enough
     related: bool = False  # also what is linked to the hits
-    unasked: bool = False  # only what is sure enough to be told unasked
+    for_bundle: bool = False  # only what is sure enough to be told unasked
 
     @property
     def effective_filters(self) -> Filters:
@@ -390,7 +390,7 @@ def resolve_query(
         cross_project=services.cross_project,
         below_threshold=query.below_threshold,
         related=query.related,
-        unasked=query.unasked,
+        for_bundle=query.for_bundle,
     )
 
 

@@ -38,7 +38,7 @@ class Services:
     cross_project: bool = True
     readable_folders: tuple[Path, ...] | None = None  # files outside are not read; None: no limit
     reads_home_skills: bool = True  # whether the skills in the home of this process are the user's
-    runs_source_tools: bool = (
+    runs_agent_file_code: bool = (
         True  # whether tools of agent files may run their code in this process
     )
     shared_folder: Callable[[], str] = str

@@ -306,7 +306,7 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         unreviewed=True,
         session_records=about_past,
         below_threshold=is_work,
-        unasked=not is_work and not about_past,
+        for_bundle=not is_work and not about_past,
     )
     visible_texts = frozenset(text.strip() for text in request.visible_texts)
     return _ResolvedRequest(request, query, viewer, place, blocks, visible_texts)

@@ -22,7 +22,7 @@ _DIGIT = LazyPattern(r"[\d〇零一二三四五六七八九十百千万萬億亿
 _WORD = LazyPattern(r"[^\W\d_]+")
 
 
-def expected_answer(question: str) -> str:
+def expected_answer_kind(question: str) -> str:
     """Return `PERSON` or `NUMBER` if *question* asks for one, else ''."""
     text = question.strip()[:MAX_CHARS]
     language = detect_language(text)

@@ -48,7 +48,7 @@ def is_instruction(request: str) -> bool:
     return match(text) is not None
 
 
-def names_nothing_known(request: str, unknown_words: Collection[str]) -> bool:
+def asks_to_write_about_unknown(request: str, unknown_words: Collection[str]) -> bool:
     """
     Return whether *request* wants an assistant to write or tell of what no record mentions.
 
@@ -60,7 +60,7 @@ def names_nothing_known(request: str, unknown_words: Collection[str]) -> bool:
     words = [word for word in folded if is_content_word(word) and word not in _FILLER_WORDS]
     if len(words) < 2 or not unknown_words:
         return False
-    if not _language(text).has_cue("produce", words[0]):
+    if not _language(text).has_cue("writing_request", words[0]):
         return False
     return {word.casefold() for word in unknown_words}.issuperset(words[1:])
 

@@ -107,8 +107,8 @@ def _setting_text(settings: Settings, name: str) -> str:
         return "set" if value else "not set"
     if isinstance(value, str) and "://" in value:  # a database, a model, a collector
         # A key may be in the query of any address; of a database it names the schema.
-        shown = without_password(value)
-        return shown if name == "db" else shown.partition("?")[0]
+        address = without_password(value)
+        return address if name == "db" else address.partition("?")[0]
     return "" if value is None else str(value)
 
 

@@ -126,9 +126,9 @@ class Publisher:
         def note(tables: SqliteTables) -> None:
             state = SyncState(tables.connection.db)
             device = _require(state)
-            former_keys = f"{device.former_keys} {device.key_id}".strip()
+            replaced_key_ids = f"{device.replaced_key_ids} {device.key_id}".strip()
             key_id = self._folder.key_id
-            state.set_device(replace(device, key_id=key_id, former_keys=former_keys))
+            state.set_device(replace(device, key_id=key_id, replaced_key_ids=replaced_key_ids))
 
         self._store.write(note)
 
@@ -162,7 +162,7 @@ class Publisher:
                         stored, kind, record_id, _read_record(state, rows, kind, record_id)
                     )
 
-        self._write_in_place_of(lost, device, lines(), records)
+        self._write_replacement_file(lost, device, lines(), records)
         self.published.restored += len(lost)
 
     def _prepare(self, tables: SqliteTables) -> _Batch:
@@ -245,12 +245,12 @@ class Publisher:
                             records.append(record)
                             yield line
 
-        self._write_in_place_of({file.number for file in files}, device, lines(), records)
+        self._write_replacement_file({file.number for file in files}, device, lines(), records)
         for file in files:
             self._folder.remove(file)
         self.published.rewritten += len(files)
 
-    def _write_in_place_of(
+    def _write_replacement_file(
         self,
         replaced: Set[int],
         device: Device,

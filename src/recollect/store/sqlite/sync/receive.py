@@ -71,9 +71,7 @@ class Receiver:
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             own = state.device()
-            # The files of a former device of this store are deleted, complete or not.
-            own_names = {own.device, *own.former.split()} if own else set()
-            devices = [name for name in self._folder.devices() if own and name not in own_names]
+            devices = [name for name in self._folder.devices() if own and name != own.device]
             files = []
             for device in devices:
                 hashes = state.files(device)
@@ -106,9 +104,7 @@ class Receiver:
         with self._store.read() as tables:
             state = SyncState(tables.connection.db)
             own = state.device()
-            # The files of a former device of this store are deleted, complete or not.
-            own_names = {own.device, *own.former.split()} if own else set()
-            devices = [name for name in self._folder.devices() if own and name not in own_names]
+            devices = [name for name in self._folder.devices() if own and name != own.device]
             read = {device: state.files(device) for device in devices}
         for device, hashes in read.items():
             present = {file.number for file in self._folder.files(device)}
@@ -119,7 +115,7 @@ class Receiver:
                 self.received.waiting[str(path)] = (
                     f"device {device}: {count}, the first is {path}. If nothing is being "
                     "transferred any more, run `recollect sync` on that device: it sends the "
-                    "records again"
+                    "records again. If that device is not used any more, delete its folder"
                 )
 
     def _read(self, file: FolderFile, *, only_first: bool = False) -> bool:

@@ -68,10 +68,12 @@ class FolderFile:
 class SharedFolder:
     """The files of all devices."""
 
-    def __init__(self, path: Path, key: StoreKey, former_keys: Sequence[StoreKey] = ()) -> None:
+    def __init__(
+        self, path: Path, key: StoreKey, replaced_key_ids: Sequence[StoreKey] = ()
+    ) -> None:
         self.path = path
         self._key = key
-        self._former_keys = tuple(former_keys)
+        self._former_keys = tuple(replaced_key_ids)
 
     @property
     def key_id(self) -> str:

@@ -28,9 +28,13 @@ class Device:
     head: str = ""
     writing: int = 0
     synced_at: int = 0
-    is_renewed: bool = False  # it was another device, and has not marked everything as unsent yet
-    former: str = ""  # the devices that it was and whose files it deletes, separated by spaces
-    former_keys: str = ""  # ids of keys of the folder that were replaced, separated by spaces
+    must_resend_all: bool = (
+        False  # it was another device, and has not marked everything as unsent yet
+    )
+    former_devices: str = (
+        ""  # the devices that it was and whose files it deletes, separated by spaces
+    )
+    replaced_key_ids: str = ""  # ids of keys of the folder that were replaced, separated by spaces
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class SyncState:
     def device(self) -> Device | None:
         """Return this device, None if sync is not set up."""
         sql = """SELECT device, place, folder, key_id, clock, number, head, writing, synced_at,
-                        is_renewed, former, former_keys
+                        must_resend_all, former_devices, replaced_key_ids
                    FROM sync_device"""
         row = self._db.execute(sql).fetchone()
         return None if row is None else Device(*row)
@@ -69,14 +73,14 @@ class SyncState:
         """Store this device."""
         sql = """INSERT OR REPLACE INTO sync_device
                  (id, device, place, folder, key_id, clock, number, head, writing, synced_at,
-                  is_renewed, former, former_keys)
+                  must_resend_all, former_devices, replaced_key_ids)
                  VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
         self._db.execute(
             sql,
             (
                 *(device.device, device.store_fingerprint, device.folder, device.key_id),
                 *(device.clock, device.number, device.head, device.writing, device.synced_at),
-                *(int(device.is_renewed), device.former, device.former_keys),
+                *(int(device.must_resend_all), device.former_devices, device.replaced_key_ids),
             ),
         )
 
@@ -85,12 +89,12 @@ class SyncState:
         self.set_device(device)
         self._db.execute("DELETE FROM sync_contents")  # they are those of the former device
 
-    def end_former_device(self, name: str) -> None:
+    def forget_former_device(self, name: str) -> None:
         """Note that the files of a former device were deleted."""
         device = self.device()
         assert device is not None
-        others = [former for former in device.former.split() if former != name]
-        self.set_device(replace(device, former=" ".join(others)))
+        others = [former for former in device.former_devices.split() if former != name]
+        self.set_device(replace(device, former_devices=" ".join(others)))
 
     def tick(self, now: int) -> int:
         """Return the next time of the hybrid logical clock: later than any that was seen."""
@@ -128,7 +132,7 @@ class SyncState:
 
     def reset_sent_and_read(self) -> None:
         """Mark every record as unsent, and forget which files were read and written."""
-        self._db.execute("UPDATE sync_device SET is_renewed = 0")
+        self._db.execute("UPDATE sync_device SET must_resend_all = 0")
         for table in ("sync_files", "sync_contents"):
             self._db.execute(f"DELETE FROM {table}")
         for kind, layout in KINDS.items():
