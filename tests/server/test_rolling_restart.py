@@ -70,9 +70,9 @@ def test_a_stopping_server_serves_while_it_is_not_ready_and_a_second_signal_ends
 def test_a_server_is_not_ready_while_another_one_changes_the_tables(tmp_path: Path) -> None:
     import psycopg  # only for tests that need it
 
-    from postgres_server import SCHEMAS, shared_server
+    from postgres_server import shared_server
 
-    address = shared_server().address(SCHEMAS.schema_of(tmp_path))
+    address = shared_server().address("tables_not_made_yet")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -102,7 +102,8 @@ def test_a_server_is_not_ready_while_another_one_changes_the_tables(tmp_path: Pa
                     time.sleep(0.05)
             finally:
                 process.terminate()
-    SCHEMAS.release()
+                process.wait()
+                migrating.execute(f"DROP SCHEMA IF EXISTS {address.schema} CASCADE")
 
 
 def test_a_client_that_follows_the_ready_servers_sees_no_error_when_they_are_replaced(
