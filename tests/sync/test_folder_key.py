@@ -105,7 +105,7 @@ def test_a_manifest_that_names_the_former_key_again_is_refused_until_there_is_a_
     a.rec.ingest("The zebrafish tank is in Berlin.", scope="global")
 
     for device in pair:
-        with pytest.raises(StoreError, match=rf"former key {former.id} again.*sync rekey"):
+        with pytest.raises(StoreError, match=rf"names the key {former.id}, which.*sync rekey"):
             device.sync()
         assert former.id in device.rec.sync.status().problems[0]
     assert readable_files(tmp_path, former) == []

@@ -278,9 +278,9 @@ class StoreSync:
         path = Path(device.folder)
         if _names_former_key(device):
             raise StoreUnavailable(
-                f"{path} names its former key {key_id_of_folder(path)} again, which was replaced "
-                f"by {device.key_id}: somebody put an earlier recollect-sync.json there. Nothing "
-                "was sent. Give the folder a new key: recollect sync rekey"
+                f"{path} names the key {key_id_of_folder(path)}, which this device replaced by "
+                f"{device.key_id}: a person or the cloud service put an old recollect-sync.json "
+                "back. Nothing was sent. Run `recollect sync rekey` to give the folder a new key"
             )
         return open_folder(path, self._keys, known_key_id=device.key_id)
 

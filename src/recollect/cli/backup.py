@@ -43,7 +43,7 @@ def backup(rec: LocalRecollect, *, to: str | None, keep: str | None, lists: bool
 @click.option("--replace", is_flag=True, help="Replace the current store, and keep a copy of it.")
 @click.option("--dry-run", is_flag=True, help="Check the backup and show what would change.")
 @click.option(
-    "--trust", is_flag=True, help="Accept a plain backup although the store is encrypted."
+    "--trust", is_flag=True, help="Accept an unencrypted backup although the store is encrypted."
 )
 @click.option("--db", help="The current store. Default: RECOLLECT_DB, the configuration file.")
 @yes_option
@@ -114,7 +114,7 @@ def _restore_lines(report: RestoreReport) -> Iterator[str]:
         if difference.rows and count > len(difference.rows):
             yield f"  [dim]… {count - len(difference.rows)} more[/dim]"
     if any(difference.rows for difference in report.differences.values()):
-        yield f"[dim]+ in the backup only, - in the {store} store only, ~ different[/dim]"
+        yield f"[dim]+ in the backup only, - in the {store} store only, ~ in both, different[/dim]"
     if not report.was_compared:
         yield "[dim]Not compared: there is no current store, or no key opens it.[/dim]"
     elif not report.differences:

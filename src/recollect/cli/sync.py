@@ -161,10 +161,10 @@ def _report_lines(report: SyncReport) -> Iterator[str]:
         yield f"Deleted here, as on another device: {report.forgotten}."
     if report.files_rewritten:
         files = _files(report.files_rewritten)
-        yield f"[dim]{files} of this device written anew without former text.[/dim]"
+        yield f"[dim]{files} of this device rewritten without deleted or replaced text.[/dim]"
     if report.files_resent:
         files = _files(report.files_resent)
-        yield f"{files} of this device missing in the folder: the records were sent again."
+        yield f"{files} of this device missing in the folder; the records were sent again."
     yield from warnings([*report.conflicts, *report.waiting])
 
 

@@ -24,8 +24,8 @@ class AgentMemory:
     """
     The conversations of *agent*, each by the framework's own key, and what it remembers from them.
 
-    *memory* is an open store, the path of a file or the address of a server. It is opened by its
-    first use, in the thread of that: a framework makes sessions on its event loop.
+    *memory* is an open store, the path of a file or the address of a server. It is opened on first
+    use, in the thread that uses it, because frameworks create sessions on their event loop.
     """
 
     def __init__(

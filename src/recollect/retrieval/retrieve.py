@@ -97,7 +97,7 @@ def find_memories(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 ) -> tuple[RankedMemories, BestMemories]:
     """
-    Return what is relevant to *query*, and the best of it with what was read for them.
+    Return the memories that pass the threshold, and the best of them with their rows.
 
     Both are empty if the query asks for a kind of answer that no close match may hold.
     """

@@ -132,7 +132,7 @@ class RecordMerger:
                 )
 
     def advance_revisions(self) -> None:
-        """Let nobody overwrite a conversation that they read before messages were added to it."""
+        """Advance the revision of each conversation that got messages: older writes are refused."""
         for conversation_id in self._importer.take_grown_conversations():
             self._tables.conversations.advance_revision(conversation_id)
 

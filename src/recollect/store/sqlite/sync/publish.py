@@ -136,9 +136,8 @@ class Publisher:
         """
         Write one file in place of those that somebody deleted from the folder.
 
-        Its revisions are those that are known, so a device that has read them is not changed. A
-        record that another file holds too is among them: that one may be an earlier revision, in a
-        file that was written anew.
+        The lines carry the revisions already published, so devices that have read them change
+        nothing. Records that another file also holds are included: it may hold an earlier revision.
         """
         device = self._device()
         present = {file.number for file in self._folder.files(device.device)}
