@@ -27,7 +27,7 @@ repos.name repos.remote repos.root projects.identity unfinished_work.kind unfini
 unfinished_work.detail exports_written.sha256 migrations.name migrations.sha256 requests.key
 requests.fingerprint conversations.key documents.namespace documents.key models.name models.profile
 shelves.kind
-sync_device.device sync_device.place sync_device.folder sync_device.head sync_device.former
+sync_device.device sync_device.place sync_device.folder sync_device.head sync_device.former_devices
 sync_device.replaced_key_ids sync_records.kind
 sync_records.vector sync_records.origin sync_changes.kind sync_files.device sync_files.sha256
 sync_contents.kind sync_aliases.kind sync_problems.problem
