@@ -217,6 +217,9 @@ def test_any_text_is_a_reference_or_invalid_input(written: str) -> None:
 @example("https://")
 @example("git@h:a#b")
 @example("https://h/a.git/.git/")
+@example("git@c: .git")
+@example("git@c:a .git")
+@example("git@c:a\tb")
 def test_the_url_of_any_remote_gives_the_same_remote(url: str) -> None:
     try:
         remote = normalise_remote(url)

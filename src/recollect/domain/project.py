@@ -155,7 +155,7 @@ def normalise_remote(url: str) -> str:
         host, path = match.group(1).lower(), _escape_path(match.group(2))
     else:
         return ""  # a path, which is only valid on this machine
-    path = re.sub(r"(?:/|\.git)+$", "", path.lstrip("/"), flags=re.IGNORECASE)
+    path = re.sub(r"(?:/|\.git|\s)+$", "", path.lstrip("/"), flags=re.IGNORECASE)
     if not host or not path or not _HOST.fullmatch(host):
         return ""
     host = HOST_ALIASES.get(host, host)
@@ -184,6 +184,7 @@ def _split_url(url: str) -> tuple[str, str]:
 
 def _escape_path(path: str) -> str:
     """Return a path that is not from a URL so that it means the same in one."""
+    path = re.sub(r"[\t\r\n]", "", path)  # which are left out of a URL
     return path.replace("?", "%3F").replace("#", "%23")
 
 
