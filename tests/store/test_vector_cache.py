@@ -22,7 +22,7 @@ from recollect.store.indexes.vector_cache import (
     take_from,
     to_float32,
 )
-from recollect.store.indexes.word_index import _best
+from recollect.store.indexes.word_scores import best_items
 from recollect.store.search_index import QueryVector
 from recollect.store.sqlite.sqlite_connection import SqliteConnection
 from support import open_memory
@@ -286,4 +286,4 @@ def test_the_best_scores_are_those_a_whole_sort_puts_first() -> None:
 
         expected = sorted(scores, key=lambda item_id: (-scores[item_id], -item_id))[:limit]
 
-        assert _best(scores, limit) == expected
+        assert best_items(scores, limit) == expected

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recollect.domain.conversation import MessageFilters
 from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
-from recollect.store.indexes import word_index
+from recollect.store.indexes import word_index, word_scores
 from recollect.store.protocol import Store, Tables
 from recollect.store.search_index import IndexQuery, NeighbourQuery, OtherOwners, QueryVector
 from recollect.store.values import (
@@ -44,7 +44,8 @@ def test_partitions_keep_owners_apart(store: Store, keep: Keep, clock: FakeClock
 def test_of_a_word_with_too_many_postings_each_partition_has_its_share(
     store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 20)
+    for module in (word_index, word_scores):
+        monkeypatch.setattr(module, "POSTINGS_BUDGET", 20)
     home = project(store, clock, "p")
     for number in range(30):
         keep(f"apple {number}")
@@ -58,7 +59,8 @@ def test_of_a_word_with_too_many_postings_each_partition_has_its_share(
 def test_of_a_word_with_too_many_postings_in_many_partitions_the_newest_are_read(
     store: Store, keep: Keep, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_index, "POSTINGS_BUDGET", 4)
+    for module in (word_index, word_scores):
+        monkeypatch.setattr(module, "POSTINGS_BUDGET", 4)
     owners = [Owner(Scope.PROJECT, project(store, clock, f"p{n}").id) for n in range(10)]
     memories = [
         keep(f"apple {number}", scope=Scope.PROJECT, project_id=owner.id)

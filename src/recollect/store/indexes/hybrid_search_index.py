@@ -30,13 +30,8 @@ from recollect.store.indexes.item_records import (
     time_range_values,
 )
 from recollect.store.indexes.vector_index import VectorIndex, VectorNeighbours
-from recollect.store.indexes.word_index import (
-    POSTINGS_BUDGET,
-    Postings,
-    QueryWord,
-    WordIndex,
-    WordMatches,
-)
+from recollect.store.indexes.word_index import Postings, WordIndex
+from recollect.store.indexes.word_scores import POSTINGS_BUDGET, QueryWord, WordMatches
 from recollect.store.repositories.repository import Repository
 from recollect.store.search_index import (
     NO_STATS,

@@ -13,10 +13,7 @@ with a prefix, and have less weight (recollect.text.transcript_sides).
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
-from functools import cached_property
-from heapq import nlargest
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from math import log
 from operator import itemgetter
@@ -24,11 +21,18 @@ from operator import itemgetter
 from recollect.domain.scope import ItemKind, Owner
 from recollect.lazy_dataclass import dataclass
 from recollect.store.database_connection import DatabaseConnection
+from recollect.store.indexes.word_scores import (
+    FEW_PARTITIONS,
+    POSTINGS_BUDGET,
+    QueryWord,
+    ScoreTable,
+    WordMatches,
+    best_items,
+)
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.item_index import ASSISTANT_PREFIX
 from recollect.store.repositories.repository import Repository
 from recollect.store.row_conversion import to_json
-from recollect.store.search_index import WordMatch
 from recollect.store.values import Partition
 from recollect.text.near_spellings import (
     KEY_CHARS,
@@ -41,11 +45,6 @@ from recollect.text.near_spellings import (
 from recollect.text.search_words import query_without_stop_words
 from recollect.text.transcript_sides import split_sides
 
-# Chosen on the tasks of benchmarks/ (docs/log.md, 2026-11-15): a repeated word says little in short
-# texts, and long ones must not win by length.
-K1 = 0.6
-B = 0.9
-
 ASSISTANT_WEIGHT = 0.3  # of such a word, relative to the same word of a user
 NEAR_WEIGHT = 0.7  # of a word that is spelled almost like one of the query that occurs nowhere
 MAX_NEAR_WORDS = 4  # of a query that are compared with others
@@ -56,8 +55,6 @@ MAX_KEYWORDS = 2
 
 MAX_QUERY_CHARS = 8_000
 MAX_QUERY_WORDS = 64
-POSTINGS_BUDGET = 20_000
-FEW_PARTITIONS = 8
 
 
 # By term: the id, the partition and the number of items of each of its rows.
@@ -324,12 +321,12 @@ class WordIndex(Repository):
         *postings* are those of `read_postings` with the same budget; words beyond the budget are
         looked up for the best items and those of *also* only.
         """
-        scores = _ScoreTable()
+        scores = ScoreTable()
         full = _read_in_full(words, budget)
         for word in words[:full]:
             scores.add(word, chain.from_iterable(postings[id_] for id_ in word.item_counts))
         for word in words[full:]:
-            self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
+            self._look_up(scores, word, {*best_items(scores.by_item, limit), *also})
         return scores.matches(words, limit)
 
     def match_among(
@@ -342,24 +339,24 @@ class WordIndex(Repository):
     ) -> "WordMatches":
         """Return the best matches among some items; common words may be looked up as above."""
         id_range = _IdRange.around(item_ids)
-        scores = _ScoreTable()
+        scores = ScoreTable()
         postings_read = 0
         for word in words:
             most = min(word.item_count, id_range.length)
             if scores.by_item and postings_read + most > POSTINGS_BUDGET:
-                self._look_up(scores, word, {*_best(scores.by_item, limit), *also})
+                self._look_up(scores, word, {*best_items(scores.by_item, limit), *also})
             else:
                 postings_read += self._read_range(scores, word, id_range)
         return scores.matches(words, limit)
 
     def match_item(self, words: "Sequence[QueryWord]", item_id: int) -> "WordMatches":
         """Return how one item matches; no match if it has none of the words."""
-        scores = _ScoreTable()
+        scores = ScoreTable()
         for word in words:
             self._look_up(scores, word, [item_id])
         return scores.matches(words, 1)
 
-    def _read_range(self, scores: "_ScoreTable", word: "QueryWord", id_range: "_IdRange") -> int:
+    def _read_range(self, scores: "ScoreTable", word: "QueryWord", id_range: "_IdRange") -> int:
         """Score *word* for the items of a range; return how many postings were read."""
         postings_read = 0
         postings: list[tuple[int, int, int, int]] = []
@@ -374,7 +371,7 @@ class WordIndex(Repository):
         scores.add(word, postings)
         return postings_read
 
-    def _look_up(self, scores: "_ScoreTable", word: "QueryWord", item_ids: Iterable[int]) -> None:
+    def _look_up(self, scores: "ScoreTable", word: "QueryWord", item_ids: Iterable[int]) -> None:
         """Score *word* for these items only."""
         term_ids = list(word.item_counts)
         rows = self._rows("postings_among", term_ids=term_ids, item_ids=sorted(item_ids))
@@ -434,41 +431,6 @@ class WordCounts:
 
 
 Postings = dict[int, Sequence[tuple[int, int, int, int]]]  # by term: (term, item, times, length)
-
-
-@dataclass(frozen=True)
-class WordMatches:
-    """The matches of a query by item, best first, and what is known of the query itself."""
-
-    matches: Mapping[int, WordMatch]
-    query_weight: float
-    match_count: int  # how many items match
-    scores: Mapping[int, float] = field(default_factory=dict)  # of every matching item
-    unknown_words: tuple[str, ...] = ()  # of the query: they occur in no item
-    match_of: "Callable[[Iterable[int]], dict[int, WordMatch]]" = field(default=lambda _: {})
-
-
-@dataclass(frozen=True)
-class QueryWord:
-    """A word of the query: its weight in some partitions, and its items there by term id."""
-
-    text: str
-    idf: float
-    mean_length: float
-    item_counts: Mapping[int, int]
-
-    @cached_property
-    def item_count(self) -> int:
-        """In how many items it occurs."""
-        return sum(self.item_counts.values())
-
-    @cached_property
-    def read_count(self) -> int:
-        """How many of its postings are read, if it is read in full."""
-        if len(self.item_counts) > FEW_PARTITIONS:
-            return min(self.item_count, POSTINGS_BUDGET)
-        share = POSTINGS_BUDGET // max(len(self.item_counts), 1)
-        return sum(min(count, share) for count in self.item_counts.values())
 
 
 def _words_of_group(
@@ -563,75 +525,3 @@ class _IdRange:
     @property
     def length(self) -> int:
         return self.last - self.first + 1
-
-
-@dataclass
-class _ScoreTable:
-    """The score of each item so far, and a bit mask of the words it has matched."""
-
-    by_item: dict[int, float] = field(default_factory=dict)
-    masks: dict[int, int] = field(default_factory=dict)
-    words: list[QueryWord] = field(default_factory=list)
-    # By mask, the words and their weight: many items match the same ones.
-    by_mask: dict[int, tuple[tuple[str, ...], float]] = field(default_factory=dict)
-
-    def add(self, word: QueryWord, postings: Iterable[tuple[int, int, int, int]]) -> None:
-        """Add *word* to the scores of the items in *postings*."""
-        # BM25, its constants taken out of the loop: this is where a query spends its time.
-        scores, masks, bit = self.by_item, self.masks, 1 << len(self.words)
-        top, floor, slope = word.idf * (K1 + 1), K1 * (1 - B), K1 * B / word.mean_length
-        for _, item_id, times, length in postings:
-            score = top * times / (times + floor + slope * length)
-            if item_id in scores:
-                scores[item_id] += score
-                masks[item_id] |= bit
-            else:
-                scores[item_id] = score
-                masks[item_id] = bit
-        self.words.append(word)
-
-    def matches(self, words: Sequence[QueryWord], limit: int) -> WordMatches:
-        """Return the *limit* best items, best first."""
-        occurring = {word.text for word in words if word.item_count}
-        return WordMatches(
-            self._match_of(_best(self.by_item, limit)),
-            _weight(words),
-            len(self.masks),
-            self.by_item,
-            unknown_words=tuple(word.text for word in words if word.text not in occurring),
-            match_of=self._match_of,
-        )
-
-    def _match_of(self, item_ids: Iterable[int]) -> dict[int, WordMatch]:
-        """Return the matches of those of some items that match."""
-        matches = {}
-        for item_id in item_ids:
-            mask = self.masks.get(item_id)
-            if mask is None:
-                continue
-            if mask not in self.by_mask:
-                matched = [word for i, word in enumerate(self.words) if mask >> i & 1]
-                texts = tuple(dict.fromkeys(word.text for word in matched))
-                self.by_mask[mask] = texts, _weight(matched)
-            texts, weight = self.by_mask[mask]
-            matches[item_id] = WordMatch(self.by_item[item_id], texts, weight)
-        return matches
-
-
-def _best(scores: dict[int, float], limit: int) -> list[int]:
-    """Return the *limit* items with the highest scores, best first; among equals the newer."""
-    pairs = list(scores.items())
-    if len(scores) > limit > 0:
-        # The scores alone tell where to cut: comparing pairs for all of them took most of the time.
-        lowest = nlargest(limit, scores.values())[-1]
-        pairs = [pair for pair in pairs if pair[1] >= lowest]
-    in_order = sorted(pairs, key=lambda pair: (-pair[1], -pair[0]))
-    return [item_id for item_id, _ in in_order[:limit]]
-
-
-def _weight(words: Sequence[QueryWord]) -> float:
-    """Return the total weight of some words; a word that both sides said counts once."""
-    weights: dict[str, float] = {}
-    for word in words:
-        weights[word.text] = max(weights.get(word.text, 0.0), word.idf)
-    return sum(weights.values())
