@@ -36,6 +36,7 @@ BACKENDS: Mapping[str, Callable[[Path, Clock], Store]] = {
     "sqlite": open_sqlite,
     "postgres": open_postgres,
 }
+FILE_BACKENDS = ("sqlite",)  # whose store is a file
 ENCRYPTED_BACKENDS: Mapping[str, Callable[[Path, Clock, StoreKey], Store]] = {
     "sqlite": open_encrypted_sqlite
 }

@@ -13,6 +13,7 @@ from recollect.errors import StoreClosed, StoreError
 from recollect.store.protocol import Store, StoreFile, Tables
 from recollect.store.transfer.record_kinds import SYNCED_TABLES
 from recollect.store.values import StoredFile
+from store_backends import FILE_BACKENDS
 from store_records import Keep, agent, count_matches, matching_ids, source
 from support import START
 
@@ -26,9 +27,12 @@ def retrieval(retrieval_id: str) -> Retrieval:
     )
 
 
+# What only a store in a file can do is asked of no database server.
+in_a_file = pytest.mark.parametrize("open_store", FILE_BACKENDS, indirect=True)
+
+
 def file_of(store: Store) -> StoreFile:
-    if store.file is None:
-        pytest.skip("the database is a server")
+    assert store.file is not None
     return store.file
 
 
@@ -198,6 +202,7 @@ def test_a_broken_rule_is_found_by_the_check(store: Store, keep: Keep) -> None:
     assert store.check()[1] != []
 
 
+@in_a_file
 def test_a_snapshot_is_a_copy_of_the_store(
     store: Store, keep: Keep, open_store: Callable[[], Store]
 ) -> None:
@@ -223,6 +228,7 @@ def test_a_snapshot_is_a_copy_of_the_store(
     again.close()
 
 
+@in_a_file
 def test_a_copy_of_the_store_is_checked_and_counted(store: Store, keep: Keep) -> None:
     file = file_of(store)
     keep("before")
@@ -234,6 +240,7 @@ def test_a_copy_of_the_store_is_checked_and_counted(store: Store, keep: Keep) ->
     assert (file.path.parent / "copy").exists()
 
 
+@in_a_file
 def test_a_store_without_a_key_signs_nothing_and_encrypts_nothing(store: Store) -> None:
     file = file_of(store)
     note = file.path.parent / "note.txt"
@@ -246,6 +253,7 @@ def test_a_store_without_a_key_signs_nothing_and_encrypts_nothing(store: Store) 
         file.write_encrypted(note)
 
 
+@in_a_file
 def test_erased_content_is_gone_from_the_bytes_of_the_file(store: Store, keep: Keep) -> None:
     file = file_of(store)
     loose = source("s1", "unrepeatable walrus")
@@ -258,6 +266,7 @@ def test_erased_content_is_gone_from_the_bytes_of_the_file(store: Store, keep: K
         assert b"walrus" not in path.read_bytes()
 
 
+@in_a_file
 def test_erasing_gives_up_while_somebody_reads_what_was_deleted(store: Store) -> None:
     file = file_of(store)
     store.write(lambda tables: tables.sources.add(source("s1", "walrus")))
@@ -268,6 +277,7 @@ def test_erasing_gives_up_while_somebody_reads_what_was_deleted(store: Store) ->
         assert not file.erase_deleted_content(give_up_s=0)
 
 
+@in_a_file
 def test_what_is_left_of_a_damaged_file_can_be_read_and_not_written(
     store: Store, keep: Keep, open_store: Callable[[], Store]
 ) -> None:
