@@ -147,12 +147,17 @@ def test_a_server_that_was_there_before_follows_and_does_the_work(
         assert rec.models.use("second").model.name == "second"
         rec.ingest("Bob cannot eat shellfish.")
 
+        was_found = []
+
         def found_and_done() -> bool:
-            hits = rec.search("seafood someone is unable to digest")
-            assert hits[0].memory.content == "Bob cannot eat shellfish."
+            # No hit while the server embeds the memory; once it is found, it stays found.
+            was_found.append(bool(rec.search("seafood someone is unable to digest")))
+            assert was_found == sorted(was_found)
             return [one.serving for one in rec.models.list()] == [False, True]
 
         until(found_and_done)
+        hits = rec.search("seafood someone is unable to digest")
+        assert hits[0].memory.content == "Bob cannot eat shellfish."
         assert rec.search(ABOUT_ALLERGY)[0].memory.content == ALLERGY
         assert rec.health()["status"] == "ok"
         assert rec.health()["embedder"]["name"].startswith("second/")

@@ -33,6 +33,7 @@ from recollect.store.search_index import PendingQueryVector, QueryVector
 from recollect.store.values import ModelsInUse, PendingFilter
 
 MAX_ITEMS_PER_QUERY = 32  # that a query waits for
+OTHER_THREAD_S = 0.05  # that a query waits for another thread that embeds what was just written
 MIGRATION_DELAY_S = 1.0  # so that a program that ends at once does not wait for a migration
 
 if TYPE_CHECKING:
@@ -322,11 +323,11 @@ class Indexer:
         return None, _describe_failure(str(error))
 
     def _embed_few_pending(self, roles: ModelRoles) -> None:
-        """Embed a few pending items, unless another thread is doing so."""
+        """Embed a few pending items, or give another thread that is doing so a moment to finish."""
         if self._store.read_only_reason:
             return
         count = 0
-        if self._pending_lock.acquire(blocking=False):
+        if self._pending_lock.acquire(timeout=OTHER_THREAD_S):
             try:
                 count = self._embed_pending_unlocked(roles, MAX_ITEMS_PER_QUERY)
             finally:
