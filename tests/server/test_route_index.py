@@ -12,6 +12,7 @@ from recollect.config import Settings
 from recollect.engine.judges.durability import says_something_durable
 from recollect.server.preload import preload
 from recollect.server.route_index import RouteIndex
+from recollect.server.verb_routes import VerbRoute
 from recollect.server.web_app import web_app
 
 
@@ -21,7 +22,7 @@ def scope(method: str, path: str) -> Scope:
 
 def test_every_route_of_a_verb_is_found_as_the_router_finds_it(words_only: LocalRecollect) -> None:
     index, *routes = web_app(words_only, Settings()).router.routes
-    verbs = [route for route in routes if isinstance(route, APIRoute)]
+    verbs = [route for route in routes if isinstance(route, (APIRoute, VerbRoute))]
     count = 0
 
     for route in verbs:

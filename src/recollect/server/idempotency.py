@@ -19,7 +19,8 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.text.fingerprint import sha256_hex
 
-IdempotencyKey = Annotated[str | None, Header(max_length=200)]
+MAX_KEY_LENGTH = 200
+IdempotencyKey = Annotated[str | None, Header(max_length=MAX_KEY_LENGTH)]
 
 MAX_CACHED_BYTES = 16_000_000  # total size of the cached responses
 WAIT_S = 60.0
@@ -41,6 +42,8 @@ class IdempotentResponses:
         """Return the response of *run*, or the earlier response to the same key."""
         if not key.strip() or len(request.headers.getlist("idempotency-key")) > 1:
             raise InvalidInput("send one Idempotency-Key that is not empty, or none")
+        if len(key) > MAX_KEY_LENGTH:
+            raise InvalidInput(f"an Idempotency-Key has at most {MAX_KEY_LENGTH} characters")
         content = [request.method, request.url.path, values]
         fingerprint = sha256_hex(json.dumps(content, sort_keys=True, default=str))
         first_done = self._begin(key)

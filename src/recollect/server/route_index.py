@@ -8,8 +8,7 @@ others. What it does not find is left to the router, which also answers a wrong 
 
 from collections.abc import Iterable
 
-from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
 from recollect.wire.request import PREFIX
@@ -19,13 +18,13 @@ class RouteIndex(BaseRoute):
     """The routes of verbs, by the first segment after the prefix, in their order."""
 
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
-        self._routes: dict[str, list[APIRoute]] = {}
+        self._routes: dict[str, list[Route]] = {}
         for route in routes:
-            if isinstance(route, APIRoute) and route.path.startswith(f"{PREFIX}/"):
+            if isinstance(route, Route) and route.path.startswith(f"{PREFIX}/"):
                 self._routes.setdefault(_first_segment(route.path), []).append(route)
 
     @property
-    def routes(self) -> list[APIRoute]:
+    def routes(self) -> list[Route]:
         """Every route that it can find."""
         return [route for routes in self._routes.values() for route in routes]
 

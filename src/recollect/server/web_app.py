@@ -25,6 +25,7 @@ from recollect.mcp.http_transport import ENDPOINT_PATH, McpEndpoint
 from recollect.mcp.session_routing import BegunSessions
 from recollect.server import error_handlers, memory_server_routes
 from recollect.server.client_names import ClientNameMiddleware
+from recollect.server.described_app import DescribedApp
 from recollect.server.file_routes import file_routes
 from recollect.server.health import HealthReader, health_router
 from recollect.server.hook_routes import hook_router
@@ -115,7 +116,7 @@ def store_app(
         # With a thread of its own: requests that were abandoned may hold all others.
         await to_thread.run_sync(background.stop, limiter=CapacityLimiter(1))
 
-    app = FastAPI(
+    app = DescribedApp(
         title="Recollect",
         version=__version__,
         lifespan=lifespan,
@@ -133,8 +134,9 @@ def store_app(
         app.include_router(metrics_router(rec, background, reader, requests))
     app.state.served = ServedStore(rec, IdempotentResponses(rec))
     # `include_router` would build every route again for this application, which takes 0.2 s.
-    for router in (memory_server_routes.router(settings), verb_routes(), file_routes()):
-        app.router.routes.extend(router.routes)
+    app.router.routes.extend(memory_server_routes.router(settings).routes)
+    app.router.routes.extend(verb_routes())
+    app.router.routes.extend(file_routes().routes)
     for path in (ENDPOINT_PATH, f"{ENDPOINT_PATH}/"):  # some clients follow no redirect
         app.router.routes.append(Route(path, mcp, include_in_schema=False))
     app.router.routes.append(letta_mount())
