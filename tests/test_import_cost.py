@@ -1,6 +1,7 @@
 """Importing stays cheap: what a program does not use yet is not loaded."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -105,6 +106,21 @@ def test_commands_that_only_read_rows_load_neither_numpy_nor_a_model() -> None:
 
         assert "recollect.store.sqlite.store" in modules
         assert not modules & {"numpy", "onnxruntime", "rich", "jsonschema", "tokenizers", "httpx2"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the threads of a process are in /proc there")
+def test_a_command_that_loads_numpy_starts_no_threads_for_it() -> None:
+    command = (
+        "import sys\nfrom recollect.entry import main\nsys.argv = ['recollect', '--version']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "import numpy, os\nprint(len(os.listdir('/proc/self/task')))"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", command], env=env, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split()[-1] == "1"
 
 
 def test_no_command_loads_the_server_but_the_one_that_serves() -> None:

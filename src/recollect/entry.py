@@ -31,6 +31,8 @@ def main() -> None:
     atexit.register(gc.freeze)
     # Pydantic would read the metadata of all installed packages to find plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # NumPy multiplies a few vectors here: a thread for each core would only keep the cores busy.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     hook_arguments = _hook_arguments(arguments)
     if hook_arguments is not None and not _HELP & set(arguments):
         # Imported here for the reason above.
