@@ -20,7 +20,8 @@ KINDS = (bool, int, float, str, tuple, frozenset)
 # Only these read: whatever is set in them, the store holds the same.
 READ_ONLY_MODULES = (
     "recollect.retrieval.",
-    "recollect.service.read.",
+    "recollect.service.retrieval_log.",
+    "recollect.service.search_memories.",
     "recollect.service.search_messages.",
 )
 

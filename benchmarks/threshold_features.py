@@ -28,7 +28,7 @@ from recollect.domain.retrieval import Filters
 from recollect.domain.scope import ItemKind, Owner, Scope
 from recollect.models.embedder import Embedder
 from recollect.models.model_factory import create_embedder
-from recollect.service.read import query_snapshot
+from recollect.service.query_snapshot import query_snapshot
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery, QueryVector, SearchCandidate

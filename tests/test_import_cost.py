@@ -64,7 +64,7 @@ def test_searching_by_words_alone_loads_no_model() -> None:
 
     assert not modules & {"onnxruntime", "tokenizers"}
     services = {name for name in modules if name.startswith("recollect.service.")}
-    assert "recollect.service.read" in services
+    assert "recollect.service.search_memories" in services
     assert not {name.rpartition(".")[2] for name in services} & {"capture", "forget", "briefing"}
 
 

@@ -15,7 +15,7 @@ from benchmarks.server.span_timer import SpanTimer
 from recollect.engine.embedding_indexer import Indexer
 from recollect.engine.resilient_embedder import ResilientEmbedder
 from recollect.retrieval import message_search, retrieve
-from recollect.service import read, search_messages
+from recollect.service import retrieval_log, search_messages
 from recollect.store.indexes.hybrid_search_index import HybridSearchIndex
 from recollect.store.indexes.item_records import ItemRecords
 from recollect.store.indexes.vector_index import VectorIndex
@@ -55,7 +55,7 @@ PIECES: Mapping[str, Sequence[tuple[Any, str]]] = {
         (retrieve, "relevant_candidates"),
     ],
     "reading the results": [(MessageRepository, "get_many"), (MemoryRepository, "get_many")],
-    "the log": [(search_messages, "log_retrieval"), (read, "log_retrieval")],
+    "the log": [(search_messages, "log_retrieval"), (retrieval_log, "log_retrieval")],
 }
 REST = "everything else"
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from recollect.server import verb_routes
 from recollect.server.idempotency import IdempotentResponses
 from recollect.server.serve import serve
 from recollect.server.web_app import web_app
-from recollect.service import read, task_context
+from recollect.service import retrieval_log, task_context
 from recollect.text.token_counter import TokenCounter
 
 PATH = "/api/context"
@@ -38,7 +38,7 @@ PIECES: tuple[tuple[str, Any, str], ...] = (
     ("message search", task_context, "find_messages"),
     ("topics, summaries, history, counts", task_context, "_bundle_input"),
     ("assembling", task_context, "assemble_bundle"),
-    ("log row", read, "log_retrieval"),
+    ("log row", retrieval_log, "log_retrieval"),
     ("token counting", TokenCounter, "count"),
     ("token counting", TokenCounter, "fits"),
     ("token counting", TokenCounter, "truncate"),

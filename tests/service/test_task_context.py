@@ -20,7 +20,7 @@ from filled_stores import copy_filled
 from recollect import Agent, Bundle, InvalidInput, LocalRecollect, NotFound, Retrieval
 from recollect.domain.context_bundle import SectionName
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.read import MAX_DROPPED
+from recollect.service.retrieval_log import MAX_DROPPED
 from support import FakeClock, open_memory
 from tables import each_row
 

@@ -118,10 +118,10 @@ class EngineControl:
         One search answers both, of one state of the store.
         """
         # Only a program that searches loads it.
-        from recollect.service import read
+        from recollect.service import search_memories
 
         request = SearchRequest.of({"query": query, **options})
-        return read.search_or_explain(self._services, request)
+        return search_memories.search_or_explain(self._services, request)
 
     def write_vault(self, folder: FilePath, *, plain: bool = False) -> VaultReport:
         """

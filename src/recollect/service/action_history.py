@@ -34,8 +34,9 @@ from recollect.engine.learn.tool_actions import find_error_line
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.conflicts import CURRENT
 from recollect.service.disk.same_file import FileMatcher
+from recollect.service.memory_query import MemoryQuery
 from recollect.service.place_lookup import find_viewer, place_of
-from recollect.service.read import MemoryQuery, search_memories
+from recollect.service.search_memories import search_memories
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.wire.requests import captures as requests

@@ -15,9 +15,11 @@ from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.retrieval import Filters, Hit
 from recollect.domain.scope import Owner, Scope
 from recollect.errors import NotFound, TooLarge
-from recollect.service import read, write
 from recollect.service.agents import require_agent
+from recollect.service.memory_query import memory_query_of
+from recollect.service.search_memories import newest_hits, search_memories
 from recollect.service.services import Services
+from recollect.service.write_memory import draft_memory, store_draft
 from recollect.text.redact import redact
 from recollect.text.token_counter import counter_for
 from recollect.wire.requests.archive import (
@@ -37,7 +39,7 @@ def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
         agent = require_agent(tables, request.agent)
     fields = request.model_dump(exclude={"agent", "token_limit"})
     fields |= {"agent": agent.id, "type": MemoryType.ARTIFACT, "scope": Scope.AGENT}
-    passage = write.draft_memory(IngestRequest(**fields))
+    passage = draft_memory(IngestRequest(**fields))
     counter = counter_for(agent.model)
     content = passage.request.content
     if not counter.fits(content, request.token_limit):
@@ -45,7 +47,7 @@ def insert_passage(services: Services, request: InsertPassageRequest) -> Memory:
             f"the passage has {counter.count(content):,} tokens; the limit of archival memory is "
             f"{request.token_limit:,}. Split it into passages that make sense alone"
         )
-    return write.store_draft(services, passage, by=f"agent {agent.name}")
+    return store_draft(services, passage, by=f"agent {agent.name}")
 
 
 def list_passages(services: Services, request: ListPassagesRequest) -> list[Memory]:
@@ -95,7 +97,7 @@ def _search_archive(
 ) -> list[Hit]:
     fields = request.model_dump(exclude={"agent", "tags", "tag_match", "offset"})
     search = SearchRequest(**fields, agent=owner.id, scopes=(Scope.AGENT,))
-    query = read.memory_query_of(search, search.query)
+    query = memory_query_of(search, search.query)
     query = replace(query, limit=limit, below_threshold=request.below_threshold)
     tags = frozenset(redact(tag).text for tag in request.tags)
     if request.tag_match == "any":
@@ -103,5 +105,5 @@ def _search_archive(
     else:
         query = replace(query, filters=replace(query.filters, tags=tags))
     if query.query.strip():
-        return read.search_memories(services, query)
-    return read.newest_hits(services, query)
+        return search_memories(services, query)
+    return newest_hits(services, query)

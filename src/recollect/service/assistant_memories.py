@@ -7,7 +7,7 @@ from recollect.domain.scope import Scope
 from recollect.errors import InvalidInput, TooLarge
 from recollect.service.outside_candidates import add_candidate, add_outside_source
 from recollect.service.services import Services
-from recollect.service.write import draft_memory
+from recollect.service.write_memory import draft_memory
 from recollect.store.protocol import Tables
 from recollect.text.assistant_answer import AnswerEntry, parse_answer
 from recollect.text.clean_text import clean

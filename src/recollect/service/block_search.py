@@ -5,7 +5,8 @@ from recollect.domain.scope import ItemKind
 from recollect.retrieval.text_search import rank_texts
 from recollect.service import validate
 from recollect.service.block_lookup import resolve_place, visible_blocks
-from recollect.service.read import log_items, query_snapshot
+from recollect.service.query_snapshot import query_snapshot
+from recollect.service.retrieval_log import log_items
 from recollect.service.services import Services
 from recollect.store.search_index import IndexQuery
 from recollect.wire.requests.blocks import SearchBlocksRequest

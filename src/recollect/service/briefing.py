@@ -18,9 +18,11 @@ from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import UNREVIEWED, Memory, MemoryType
 from recollect.domain.retrieval import DEFAULT_STATUSES, Filters, Hit, LoggedItem
 from recollect.domain.scope import Viewer, visible_owners
-from recollect.service import read
 from recollect.service.block_lookup import BlockPlace, visible_blocks
+from recollect.service.memory_query import MemoryQuery
 from recollect.service.place_lookup import find_viewer, place_of
+from recollect.service.retrieval_log import log_query, logged_hits
+from recollect.service.search_memories import unranked_hits
 from recollect.service.services import Services
 from recollect.service.shared_material import SharedMaterial, add_shared
 from recollect.store.protocol import Tables
@@ -51,7 +53,7 @@ def briefing(
     *shared* is what other stores have: those of projects with members.
     """
     model = request.model.strip()
-    query = read.MemoryQuery(place=place_of(request))
+    query = MemoryQuery(place=place_of(request))
     with services.store.read() as tables:
         viewer = find_viewer(tables, query.place)
         hits = _newest(tables, viewer)
@@ -65,9 +67,9 @@ def briefing(
     inputs = add_shared(BundleInput(hits=tuple(hits), blocks=blocks), shared)
     bundle = assemble_bundle(inputs, options)
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
-    logged = read.logged_hits(hits, reasons)
+    logged = logged_hits(hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
-    retrieval_id = read.log_query(
+    retrieval_id = log_query(
         services, "briefing", query, logged, [WHY], items, agent_id=viewer.agent_id
     )
     return replace(bundle, retrieval_id=retrieval_id)
@@ -91,7 +93,7 @@ def _newest(tables: Tables, viewer: Viewer) -> list[Hit]:
         session = viewer.session_id or ""
         by_kind.append([memory for memory in newest if not memory.is_record_of(session)][:limit])
     in_turn = chain.from_iterable(zip_longest(*by_kind))
-    hits = read.unranked_hits(tables, [memory for memory in in_turn if memory is not None], WHY)
+    hits = unranked_hits(tables, [memory for memory in in_turn if memory is not None], WHY)
     return _with_newer_statements(tables, viewer, hits)
 
 
@@ -121,4 +123,4 @@ def _with_newer_statements(tables: Tables, viewer: Viewer, hits: Sequence[Hit]) 
         presented.append(replace(hit, conflicts=tuple(conflicts)))
     present_ids = {hit.memory.id for hit in hits}
     missing = [other for other in newer.values() if other.id not in present_ids]
-    return newer_sides_first([*presented, *read.unranked_hits(tables, missing, WHY_NEWER)])
+    return newer_sides_first([*presented, *unranked_hits(tables, missing, WHY_NEWER)])

@@ -24,7 +24,7 @@ from recollect.lazy_dataclass import dataclass
 from recollect.service.place_lookup import RequestPlace, ensure_place, place_of
 from recollect.service.read_material import read_material
 from recollect.service.services import Services
-from recollect.service.write import scope_of
+from recollect.service.write_memory import scope_of
 from recollect.store.protocol import Tables
 from recollect.text.clean_text import clean
 from recollect.text.fingerprint import sha256_hex, short_hash

@@ -8,7 +8,7 @@ from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service.kept_memory import activate
 from recollect.service.services import Services
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 from recollect.wire.requests.memories import ListConflictsRequest, SettleConflictRequest

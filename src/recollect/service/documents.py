@@ -25,7 +25,8 @@ from recollect.domain.tombstone import DeletedKind, Tombstone
 from recollect.errors import InvalidInput, RevisionConflict
 from recollect.retrieval.text_search import rank_texts
 from recollect.service import validate
-from recollect.service.read import QuerySnapshot, log_items, query_snapshot
+from recollect.service.query_snapshot import QuerySnapshot, query_snapshot
+from recollect.service.retrieval_log import log_items
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import IndexQuery

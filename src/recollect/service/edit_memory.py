@@ -18,7 +18,7 @@ from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service.kept_memory import copy_links, in_kept_scope
 from recollect.service.place_lookup import ensure_place, place_of
 from recollect.service.services import Services
-from recollect.service.write import require_memory, scope_of
+from recollect.service.write_memory import require_memory, scope_of
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 from recollect.wire.requests.memories import EditMemoryRequest

@@ -35,7 +35,8 @@ from recollect.service.erase_deleted import request_erasure
 from recollect.service.forget import erase_and_list_copies
 from recollect.service.forget_traces import ItemsToDelete, remove_traces
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, project_root
-from recollect.service.read import log_items, query_snapshot
+from recollect.service.query_snapshot import query_snapshot
+from recollect.service.retrieval_log import log_items
 from recollect.service.services import Services
 from recollect.store.bounded_steps import StepBudget, run_in_steps
 from recollect.store.protocol import Tables

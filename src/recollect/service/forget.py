@@ -21,7 +21,7 @@ from recollect.service.erase_deleted import finish_erasure, request_erasure
 from recollect.service.forget_plan import ForgetPlan, has_words, plan_forgetting, without_words
 from recollect.service.forget_sources import BLANKED, blank_spans, occurrences
 from recollect.service.services import Services
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.bounded_steps import StepBudget, iterate_steps
 from recollect.store.protocol import Tables
 from recollect.store.values import TextCell

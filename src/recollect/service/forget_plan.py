@@ -19,7 +19,7 @@ from recollect.domain.memory import UNREVIEWED, Memory, MemoryType, Status
 from recollect.domain.scope import ItemKind, Scope
 from recollect.lazy_dataclass import dataclass
 from recollect.service.outside_candidates import VAULT_WRITER
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 from recollect.store.values import TextCell
 from recollect.text.forgotten_words import ForgottenWords, phrases_of, uncommon_words

@@ -29,7 +29,7 @@ from recollect.service.duplicate_search import (
     find_duplicates,
 )
 from recollect.service.kept_memory import kept_owners
-from recollect.service.read import inbox_query_of, owners_of, visible_filters
+from recollect.service.memory_query import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.text.lazy_pattern import LazyPattern

@@ -27,7 +27,7 @@ from recollect.service.finish_work import finish_in_steps
 from recollect.service.jobs import run_jobs_in_steps
 from recollect.service.services import Services
 from recollect.service.store_status import pending_items
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.captures import GetAdviceRequest
 from recollect.wire.requests.maintenance import (

@@ -15,7 +15,7 @@ from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.service.place_lookup import PlaceIds, ensure_place
 from recollect.service.services import Services
-from recollect.service.write import MAX_QUOTE, MemoryDraft, add_source
+from recollect.service.write_memory import MAX_QUOTE, MemoryDraft, add_source
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
 from recollect.text.sentence_classifier import is_prompt_injection, normalize_sentence

@@ -22,7 +22,7 @@ from recollect.service.duplicate_search import active_duplicate, duplicate_ids
 from recollect.service.kept_memory import activate
 from recollect.service.services import Services
 from recollect.service.undo import undo_last_change
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 from recollect.wire.requests import inbox

@@ -22,7 +22,8 @@ from recollect.service import validate
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
 from recollect.service.place_lookup import RequestPlace, find_viewer, main_project_id
-from recollect.service.read import log_retrieval, query_snapshot
+from recollect.service.query_snapshot import query_snapshot
+from recollect.service.retrieval_log import log_retrieval
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector

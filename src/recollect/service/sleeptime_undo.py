@@ -17,7 +17,7 @@ from recollect.service import block_writing as writing
 from recollect.service.services import Services
 from recollect.service.sleeptime import memories_of, require_run, with_details
 from recollect.service.undo import undo_last_change
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 from recollect.wire.requests.sleeptime import UndoSleeptimeRequest
 

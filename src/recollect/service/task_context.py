@@ -44,14 +44,18 @@ from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.retrieval.message_search import ResolvedMessageQuery, find_messages
 from recollect.retrieval.time_query import TimeQuery, TimeRange, parse_time_query
-from recollect.service import read, validate
+from recollect.service import validate
 from recollect.service.agents import prompt_metadata
 from recollect.service.block_lookup import BlockPlace, resolve_place, visible_blocks
 from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.file_history import file_history
 from recollect.service.disk.git_checkout import find_checkout
 from recollect.service.files import read_windows
+from recollect.service.memory_query import MemoryQuery, resolve_query
 from recollect.service.place_lookup import find_agent, find_viewer, place_of
+from recollect.service.query_snapshot import QuerySnapshot, read_for_query, with_query
+from recollect.service.retrieval_log import log_query, logged_hits
+from recollect.service.search_memories import run_query, unranked_hits
 from recollect.service.search_messages import SPOKEN, TOOL_NAME
 from recollect.service.services import Services
 from recollect.service.shared_material import SharedMaterial, add_shared
@@ -93,7 +97,7 @@ class _ResolvedRequest:
     """A request, the place it comes from, and the blocks that are seen from there."""
 
     request: ContextForRequest
-    query: read.MemoryQuery
+    query: MemoryQuery
     viewer: Viewer
     place: BlockPlace
     blocks: tuple[Block, ...]
@@ -180,35 +184,35 @@ def shared_material(services: Services, request: ContextForRequest) -> SharedMat
 def _read_material(
     services: Services, request: ContextForRequest, task: str, *, embeds_pending: bool = True
 ) -> _Material:
-    def read_all(snapshot: read.QuerySnapshot) -> _Material:
+    def read_all(snapshot: QuerySnapshot) -> _Material:
         return _material_of(services, snapshot, request, task)
 
     if request.quick:
         with services.store.read() as tables:
-            return read_all(read.QuerySnapshot(tables, None, QUICK))
-    return read.read_for_query(services, task, read_all, embeds_pending=embeds_pending)
+            return read_all(QuerySnapshot(tables, None, QUICK))
+    return read_for_query(services, task, read_all, embeds_pending=embeds_pending)
 
 
 def _material_of(
-    services: Services, snapshot: read.QuerySnapshot, request: ContextForRequest, task: str
+    services: Services, snapshot: QuerySnapshot, request: ContextForRequest, task: str
 ) -> _Material:
     tables = snapshot.tables
     scene = _scene(tables, request, task)
     agent = scene.place.agent
     windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
-    query = read.resolve_query(services, tables, scene.query, scene.viewer)
+    query = resolve_query(services, tables, scene.query, scene.viewer)
     surroundings = _read_surroundings(services, snapshot, scene, query)
     candidates: Sequence[Hit] = ()
     notes = ["the query has no words to search for"]
     if has_words_to_search(task):
-        candidates, notes = read.run_query(snapshot, query)
+        candidates, notes = run_query(snapshot, query)
     bundle, left_out = _bundle_input(services, snapshot, surroundings, candidates)
     hits = {hit.memory.id: hit for hit in (*bundle.hits, *candidates)}
     return _Material(scene, tuple(hits.values()), left_out, tuple(notes), bundle, windows)
 
 
 def _read_surroundings(
-    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest, query: ResolvedQuery
+    services: Services, snapshot: QuerySnapshot, scene: _ResolvedRequest, query: ResolvedQuery
 ) -> _Surroundings:
     """
     Read all but the memories that match.
@@ -298,7 +302,7 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
         blocks = tuple(visible_blocks(tables, place, viewer.linked_project_ids))
     is_work = viewer.project_id is not None and is_instruction(task)
     about_past = asks_about_past(task)
-    query = read.MemoryQuery(
+    query = MemoryQuery(
         query=task,
         place=where,
         asked_at=request.asked_at,
@@ -314,7 +318,7 @@ def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRe
 
 def _bundle_input(
     services: Services,
-    snapshot: read.QuerySnapshot,
+    snapshot: QuerySnapshot,
     surroundings: _Surroundings,
     candidates: Sequence[Hit],
 ) -> tuple[BundleInput, tuple[DroppedItem, ...]]:
@@ -362,7 +366,7 @@ def _bundle_input(
 
 
 def _message_hits(
-    snapshot: read.QuerySnapshot,
+    snapshot: QuerySnapshot,
     scene: _ResolvedRequest,
     history: Sequence[Message],
     time: TimeQuery | None,
@@ -476,7 +480,7 @@ def _with_other_sides(tables: Tables, query: ResolvedQuery, hits: Sequence[Hit])
         and not (hit.is_weak and other.observed_at < hit.memory.observed_at)
     }
     visible = [other for other in visible if other.id in bearing_ids]
-    return newer_sides_first([*hits, *read.unranked_hits(tables, visible, WHY_CONFLICT)])
+    return newer_sides_first([*hits, *unranked_hits(tables, visible, WHY_CONFLICT)])
 
 
 def _answer_preferences(tables: Tables, query: ResolvedQuery) -> list[Hit]:
@@ -494,7 +498,7 @@ def _answer_preferences(tables: Tables, query: ResolvedQuery) -> list[Hit]:
     preferences = [
         memory for memory in tables.memories.get_many(ids) if _is_for_every_answer(memory)
     ]
-    return read.unranked_hits(tables, preferences[:MAX_PREFERENCES], WHY_PREFERENCE)
+    return unranked_hits(tables, preferences[:MAX_PREFERENCES], WHY_PREFERENCE)
 
 
 def _is_for_every_answer(memory: Memory) -> bool:
@@ -505,16 +509,14 @@ def _is_for_every_answer(memory: Memory) -> bool:
     return is_personal or memory.type is MemoryType.PROFILE
 
 
-def _file_hits(
-    services: Services, snapshot: read.QuerySnapshot, scene: _ResolvedRequest
-) -> list[Hit]:
+def _file_hits(services: Services, snapshot: QuerySnapshot, scene: _ResolvedRequest) -> list[Hit]:
     """Return memories that contain the name of the current file."""
     if scene.request.file is None:
         return []
     name = _absolute(scene.request.file).name
     query = replace(scene.query, query=name, limit=FILE_HITS)
-    resolved = read.resolve_query(services, snapshot.tables, query, scene.viewer)
-    hits, _ = read.run_query(read.with_query(services, snapshot, name), resolved)
+    resolved = resolve_query(services, snapshot.tables, query, scene.viewer)
+    hits, _ = run_query(with_query(services, snapshot, name), resolved)
     return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
 
 
@@ -540,7 +542,7 @@ def _absolute(file: str) -> Path:
 
 def _log_bundle(services: Services, material: _Material, bundle: Bundle, note: str) -> Bundle:
     reasons = {item.item_id: f"dropped: {item.reason}" for item in bundle.dropped}
-    hits = read.logged_hits(material.hits, reasons)
+    hits = logged_hits(material.hits, reasons)
     items = [LoggedItem(kind="block", item_id=block.id) for block in bundle.blocks]
     items += [LoggedItem(kind="pin", item_id=pin.id) for pin in bundle.pins]
     items += [
@@ -557,9 +559,7 @@ def _log_bundle(services: Services, material: _Material, bundle: Bundle, note: s
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
     notes = [*material.notes, note, *([f"tokens: {sizes}"] if sizes else [])]
     query, agent_id = material.scene.query, material.scene.viewer.agent_id
-    retrieval_id = read.log_query(
-        services, "context_for", query, hits, notes, items, agent_id=agent_id
-    )
+    retrieval_id = log_query(services, "context_for", query, hits, notes, items, agent_id=agent_id)
     return replace(bundle, retrieval_id=retrieval_id)
 
 

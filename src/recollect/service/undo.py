@@ -12,7 +12,7 @@ from recollect.domain.change import Change, ChangeEffects, ChangeKind, Confirmat
 from recollect.domain.memory import Memory
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition
-from recollect.service.write import require_memory
+from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables
 
 

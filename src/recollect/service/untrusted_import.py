@@ -26,7 +26,7 @@ from recollect.errors import ImportRefused, InvalidInput
 from recollect.lazy_dataclass import dataclass
 from recollect.service.outside_candidates import add_candidate
 from recollect.service.services import Services
-from recollect.service.write import MemoryDraft, draft_memory
+from recollect.service.write_memory import MemoryDraft, draft_memory
 from recollect.store.bounded_steps import PAUSE_S
 from recollect.store.protocol import Tables
 from recollect.wire.requests.recollect import IngestRequest

@@ -33,7 +33,7 @@ from recollect.service.block_proposals import add_proposal
 from recollect.service.outside_candidates import VAULT_WRITER, add_candidate
 from recollect.service.place_lookup import PlaceIds
 from recollect.service.services import Services
-from recollect.service.write import draft_memory
+from recollect.service.write_memory import draft_memory
 from recollect.store.protocol import Tables
 from recollect.text.redact import redact
 from recollect.text.vault_page import VaultPage, file_name, parse_page, render_page

@@ -2,7 +2,8 @@
 
 from recollect.domain.retrieval import Hit, SavedSearch
 from recollect.errors import InvalidInput, NotFound
-from recollect.service.read import memory_query_of, search
+from recollect.service.memory_query import memory_query_of
+from recollect.service.search_memories import search
 from recollect.service.services import Services
 from recollect.service.validate import plain_name
 from recollect.wire.requests import views as requests
