@@ -9,7 +9,6 @@ project or an agent and no message of an error may be among them.
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Protocol, Self
 
 Attribute = str | int | bool
@@ -53,12 +52,7 @@ class _NoSpan:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
     def set_attribute(self, name: str, value: Attribute) -> None:

@@ -5,17 +5,15 @@ from collections.abc import Iterator, Sequence
 from recollect.cli.output import safe, shorten
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.memory import Memory, MemoryType
-from recollect.domain.retrieval import Hit
+from recollect.domain.retrieval import Hit, caution_about
 
 
 def hit_lines(hits: Sequence[Hit], *, hint: str = "") -> Iterator[str]:
     """Yield search results, best first, each with its reasons."""
     if not hits:
         yield f"Nothing relevant was found. {hint}".rstrip()
-    if hits and all(hit.is_weak for hit in hits):
-        yield "[yellow]Nothing is clearly relevant; these are the closest.[/yellow]"
-    elif hits and hits[0].only_unreviewed:
-        yield "[yellow]Only unreviewed statements answer this; nobody has confirmed them.[/yellow]"
+    if caution := caution_about(hits):
+        yield f"[yellow]{caution}[/yellow]"
     for rank, hit in enumerate(hits, start=1):
         yield f"[bold]{rank}. {safe(_headline(hit.memory))}[/bold]  [cyan]{hit.score:.2f}[/cyan]"
         yield f"   [dim]{safe(hit.explanation)}[/dim]"

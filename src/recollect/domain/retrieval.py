@@ -23,6 +23,8 @@ from recollect.lazy_dataclass import dataclass
 DEFAULT_STATUSES: tuple[Status, ...] = (Status.ACTIVE, Status.CONTRADICTED)
 MESSAGE_VOICES = frozenset({Voice.USER, Voice.PASTED})  # of a message in the user's name
 RELATED = "related"  # a value of `Hit.reached`: linked to another hit
+ONLY_WEAK = "Nothing is clearly relevant. These are the closest memories. They may not answer."
+ONLY_UNREVIEWED = "Only unreviewed statements answer this. Nobody has confirmed them."
 SESSION_RECORD_RULE = "episode"  # of the record that the engine makes of a session
 
 
@@ -196,6 +198,15 @@ def mark_unreviewed(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of one search, each saying whether nobody reviewed any of them."""
     only_unreviewed = not any(hit.memory.is_reviewed for hit in hits)
     return [replace(hit, only_unreviewed=only_unreviewed) for hit in hits]
+
+
+def caution_about(hits: Sequence[Hit]) -> str:
+    """Return why the hits of a search may not answer it, '' if one is relevant and reviewed."""
+    if not hits:
+        return ""
+    if all(hit.is_weak for hit in hits):
+        return ONLY_WEAK
+    return "" if any(hit.memory.is_reviewed for hit in hits) else ONLY_UNREVIEWED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,7 @@ readable before it is deleted.
 import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from recollect.app.local_recollect import LocalRecollect
 from recollect.service.export_reader import Decrypt
@@ -47,16 +46,11 @@ class UploadedFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._file is None and error is None:
+    def __exit__(self, *error: Any) -> None:
+        if self._file is None and error[0] is None:
             self._open()
         if self._context is not None:
-            self._context.__exit__(kind, error, traceback)
+            self._context.__exit__(*error)
 
     def write(self, chunk: bytes) -> None:
         """Add *chunk* to the file."""

@@ -8,7 +8,7 @@ from recollect.domain.conversation import MessageHit
 from recollect.domain.memory import Memory, MemoryType, Status
 from recollect.domain.project import unknown_name_hint
 from recollect.domain.provenance import StatementFlag
-from recollect.domain.retrieval import RELATED, Hit
+from recollect.domain.retrieval import RELATED, Hit, caution_about
 from recollect.mcp.caller_scope import MAX_SEARCH_RESULTS, Caller, caller_agent, is_memory_visible
 from recollect.mcp.pagination import cursor_position, make_cursor, one_line, take_fitting, truncate
 from recollect.mcp.tool_definition import READ_ONLY, Arguments, Tool, ToolResult
@@ -22,8 +22,6 @@ MAX_RATIONALE_CHARS = 300
 MAX_CANDIDATES = 200  # among which a caller's own ones are looked for, the newest first
 OWN_CANDIDATE = "you stored it; the user has not reviewed it"
 MAX_NOTE_CHARS = 500
-ONLY_WEAK = "Nothing is clearly relevant; these are the closest memories, which may not answer."
-ONLY_UNREVIEWED = "Only unreviewed statements answer this; the user has not confirmed them."
 
 
 def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolResult:
@@ -67,13 +65,11 @@ def _find_memories(
     *,
     related: bool,
 ) -> tuple[list[Hit], str]:
-    """Return the hits, or else a note about the closest memory and why it is not a hit."""
+    """Return the hits with a caution if they may not answer; without hits, a note says why."""
     hits = rec.search(query, **caller.read_scope, types=types, limit=limit, related=related)
     hits = _with_own_candidates(rec, caller, hits, query, types, limit)
-    if hits and all(hit.is_weak for hit in hits):
-        return hits, ONLY_WEAK
     if hits:
-        return hits, "" if any(hit.memory.is_reviewed for hit in hits) else ONLY_UNREVIEWED
+        return hits, caution_about(hits)
     if caller.project and (hint := unknown_name_hint(caller.project, rec.projects.list())):
         return [], hint
     closest = rec.why_nothing(query, **caller.read_scope, types=types)

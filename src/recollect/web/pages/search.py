@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recollect.domain.memory import MemoryType, Status
-from recollect.domain.retrieval import DEFAULT_STATUSES, Hit, WhyNot
+from recollect.domain.retrieval import DEFAULT_STATUSES, Hit, WhyNot, caution_about
 from recollect.web.downloads import download
 from recollect.web.page import PageRequest, address, page
 from recollect.web.place_names import PlaceNames
@@ -39,6 +39,7 @@ def show_search(request: PageRequest) -> Response:
         "search.html",
         query=query,
         hits=hits,
+        caution=caution_about(hits),
         why_not=why_not,
         nothing=None if why_not else nothing,
         left_out=_left_out(request, query, filters, hits) if request.query("more") else None,
