@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import pytest
 
 import recollect
-from recollect.api.noun import Noun
 from recollect.api.recollect import Recollect
+from recollect.api.verb_group import VerbGroup
 from recollect.app.local_transport import handler_of
 from recollect.service.handlers import blocks, maintenance, memories
 from recollect.service.handlers import recollect as top_verbs
@@ -33,20 +33,20 @@ NOUNS = sorted(
 CLIENT_SIDE = {"AgentTools", "add_file", "tools"}
 
 
-def noun_class(noun: str) -> type[Noun]:
+def noun_class(noun: str) -> type[VerbGroup]:
     module = import_module(f"recollect.api.{noun}")
     [found] = [
         value
         for value in vars(module).values()
         if isinstance(value, type)
-        and issubclass(value, Noun)
+        and issubclass(value, VerbGroup)
         and value.__module__ == module.__name__
     ]
     return found
 
 
 def verbs() -> Iterator[tuple[str, Any]]:
-    owners: list[type[Noun]] = [Recollect, *map(noun_class, NOUNS)]
+    owners: list[type[VerbGroup]] = [Recollect, *map(noun_class, NOUNS)]
     for owner in owners:
         for name, value in vars(owner).items():
             if (

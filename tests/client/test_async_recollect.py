@@ -12,7 +12,7 @@ import pytest
 import recollect
 from recollect import AsyncRecollect, LocalRecollect, NotFound, Recollect
 from recollect.api.agent_tools import AgentTools
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.client.async_recollect import AsyncVerbGroup  # type: ignore[attr-defined]
 from scripts.generate_async_stub import STUB, generate_stub
 from support import open_memory
@@ -84,7 +84,7 @@ def test_the_tools_of_an_agent_are_awaited_too(rec: LocalRecollect) -> None:
 def test_a_cancelled_stream_ends_at_once_and_is_closed_when_its_event_is_there() -> None:
     may_go_on, is_closed = threading.Event(), threading.Event()
 
-    class SlowAgents(Noun):
+    class SlowAgents(VerbGroup):
         def stream(self) -> Iterator[int]:
             try:
                 yield 1
@@ -125,7 +125,7 @@ def test_a_stream_that_fails_is_closed_without_another_thread() -> None:
         def close(self) -> None:
             closed_in.append(threading.current_thread().name)
 
-    class FailingAgents(Noun):
+    class FailingAgents(VerbGroup):
         def stream(self) -> Iterator[int]:
             return FailingEvents()
 
@@ -144,7 +144,7 @@ def test_a_stream_that_fails_is_closed_without_another_thread() -> None:
 def test_a_stream_that_is_left_is_closed() -> None:
     is_closed = threading.Event()
 
-    class EndlessAgents(Noun):
+    class EndlessAgents(VerbGroup):
         def stream(self) -> Iterator[int]:
             try:
                 while True:

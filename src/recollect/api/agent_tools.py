@@ -18,7 +18,8 @@ from recollect.api.arguments import AgentLike, ConversationLike, Moment, Place, 
 from recollect.api.blocks import Blocks
 from recollect.api.conversations import Conversations
 from recollect.api.files import Files
-from recollect.api.noun import Transport, VerbGroup
+from recollect.api.transport import Transport
+from recollect.api.verb_group import BlockingMethods
 from recollect.domain.block import Block, proposal_note
 from recollect.errors import InvalidInput
 from recollect.wire.function_schema import FunctionSchema
@@ -53,7 +54,7 @@ _FORMS: Mapping[str, Callable[[FunctionSchema], dict[str, Any]]] = {
 }
 
 
-class AgentTools(VerbGroup):
+class AgentTools(BlockingMethods):
     """The memory tools of one agent, in a project and a conversation if it is in one."""
 
     NAMES: ClassVar[tuple[str, ...]] = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect.api.agent_tools import AgentTools
 from recollect.api.arguments import AgentLike, ConversationLike, FilePath, Place
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.agent import Agent, AgentReceipt
 from recollect.domain.agent_run import Approval, Run, RunEvent, RunResult, result_of_events
 from recollect.domain.agent_transfer import AgentExport, AgentImport, AgentMerge
@@ -22,7 +22,7 @@ from recollect.wire.requests.agents import WARN_AT
 from recollect.wire.requests.runs import MAX_STEPS
 
 
-class Agents(Noun):
+class Agents(VerbGroup):
     """Create, copy, merge, export and delete agents."""
 
     def create(

@@ -1,7 +1,7 @@
 """An agent's archive of passages."""
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.memory import Memory
 from recollect.domain.retrieval import Hit
 from recollect.wire.requests.archive import (
@@ -12,7 +12,7 @@ from recollect.wire.requests.archive import (
 )
 
 
-class Archive(Noun):
+class Archive(VerbGroup):
     """An agent's archive of passages."""
 
     def insert(

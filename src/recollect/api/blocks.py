@@ -5,7 +5,7 @@ from types import EllipsisType
 from typing import Any
 
 from recollect.api.arguments import AgentLike, BlockLike, ConversationLike, Moment, Place
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.agent import Agent
 from recollect.domain.block import (
     DEFAULT_LIMIT,
@@ -18,7 +18,7 @@ from recollect.domain.block import (
 from recollect.wire.requests import blocks as requests
 
 
-class Blocks(Noun):
+class Blocks(VerbGroup):
     """
     Edit blocks: labelled text that is always in an agent's context.
 

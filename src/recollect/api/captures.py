@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.api.arguments import AgentLike, FilePath, Material, Moment, Place
-from recollect.api.noun import Noun, passed_arguments
+from recollect.api.verb_group import VerbGroup, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.domain.maintenance import Imported
 from recollect.domain.tool_call import (
@@ -18,7 +18,7 @@ from recollect.wire.material_files import file_material, material_of
 from recollect.wire.requests import captures as requests
 
 
-class Captures(Noun):
+class Captures(VerbGroup):
     """
     Capture files, follow the progress of captures, and look up what captured sessions did.
 

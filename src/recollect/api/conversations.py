@@ -12,7 +12,7 @@ from recollect.api.arguments import (
     Place,
     Texts,
 )
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.conversation import (
     Compacted,
     Conversation,
@@ -25,7 +25,7 @@ from recollect.domain.conversation import (
 from recollect.wire.requests import conversations as requests
 
 
-class Conversations(Noun):
+class Conversations(VerbGroup):
     """Record, search and compact conversations."""
 
     def start(

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.api.arguments import Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.document import Document, DocumentHit
 from recollect.wire.requests import documents as requests
 
 
-class Documents(Noun):
+class Documents(VerbGroup):
     """
     Store JSON values by namespace and key, change them in place, and search them.
 

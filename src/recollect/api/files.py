@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from recollect.api.arguments import AgentLike, FilePath, FileRequest, Place
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.file import FileHit, FilesReceipt, FileWindow, GrepPage
 from recollect.wire.requests import files as file_requests
 from recollect.wire.requests.files import MOST_OPEN
 
 
-class Files(Noun):
+class Files(VerbGroup):
     """
     Open, index and search files for agents.
 

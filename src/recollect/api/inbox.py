@@ -1,13 +1,13 @@
 """The inbox: candidates that wait for a decision."""
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.maintenance import InboxItem
 from recollect.domain.memory import Memory
 from recollect.wire.requests import inbox as requests
 
 
-class Inbox(Noun):
+class Inbox(VerbGroup):
     """Review candidates that wait for a decision."""
 
     def decide(

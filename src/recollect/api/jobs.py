@@ -1,12 +1,12 @@
 """Jobs of the learning pipeline."""
 
 from recollect.api.arguments import Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.job import Job
 from recollect.wire.requests.jobs import GetJobRequest, ListJobsRequest, RetryJobRequest
 
 
-class Jobs(Noun):
+class Jobs(VerbGroup):
     """Jobs of the learning pipeline."""
 
     def get(self, job_id: str) -> Job:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from recollect.api.arguments import FilePath
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.backup import Backup, BackupReport
 from recollect.domain.maintenance import (
     ClientActivity,
@@ -15,7 +15,7 @@ from recollect.domain.maintenance import (
 from recollect.wire.requests import maintenance as requests
 
 
-class Maintenance(Noun):
+class Maintenance(VerbGroup):
     """The state and upkeep of the store."""
 
     def verify(self) -> Verification:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.maintenance import ConflictPair
 from recollect.domain.memory import Memory
 from recollect.domain.source import SourceWindow
@@ -12,7 +12,7 @@ from recollect.wire.requests import memories as requests
 from recollect.wire.requests.memories import SOURCE_MARGIN
 
 
-class Memories(Noun):
+class Memories(VerbGroup):
     """Read, list and change single memories."""
 
     def ingest_many(self, items: Sequence[Mapping[str, Any]]) -> list[Memory]:

@@ -1,13 +1,13 @@
 """Embedding models and calls of language models."""
 
 from recollect.api.arguments import AgentLike
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.embedding_model import EmbeddingModel, ModelSelection, ReembedProgress
 from recollect.domain.model_usage import ChatModelStatus, ModelCall
 from recollect.wire.requests import models as requests
 
 
-class Models(Noun):
+class Models(VerbGroup):
     """Embedding models and calls of language models."""
 
     def use(self, name: str) -> ModelSelection:

@@ -2,12 +2,12 @@
 
 from os import PathLike
 
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.project import Project
 from recollect.wire.requests import projects as requests
 
 
-class Projects(Noun):
+class Projects(VerbGroup):
     """
     Projects.
 

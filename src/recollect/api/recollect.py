@@ -18,7 +18,7 @@ from recollect.api.arguments import (
     Place,
     Texts,
 )
-from recollect.api.noun import Noun, passed_arguments
+from recollect.api.verb_group import VerbGroup, passed_arguments
 from recollect.domain.capture_event import Event
 from recollect.domain.context_bundle import Bundle
 from recollect.domain.link import Link
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from recollect.api.views import Views
 
 
-class Recollect(Noun):
+class Recollect(VerbGroup):
     """
     One memory store. Safe to share between threads; after a fork, open it again.
 

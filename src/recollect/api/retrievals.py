@@ -1,12 +1,12 @@
 """The log of retrievals."""
 
 from recollect.api.arguments import AgentLike
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.retrieval import Retrieval
 from recollect.wire.requests import retrievals as requests
 
 
-class Retrievals(Noun):
+class Retrievals(VerbGroup):
     """The log of retrievals: what was asked, what was returned, what was left out."""
 
     def list(

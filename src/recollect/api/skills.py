@@ -1,12 +1,12 @@
 """Skills: SKILL.md folders that can be loaded into agents."""
 
 from recollect.api.arguments import AgentLike, ConversationLike, Place
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.skill import LearntSkill, LoadedSkill, SkillHit, SkillReport
 from recollect.wire.requests import skills as requests
 
 
-class Skills(Noun):
+class Skills(VerbGroup):
     """
     Find skills and load them into agents.
 

@@ -1,12 +1,12 @@
 """Saved searches."""
 
 from recollect.api.arguments import AgentLike, Moment, Place, Texts
-from recollect.api.noun import Noun
+from recollect.api.verb_group import VerbGroup
 from recollect.domain.retrieval import Hit, SavedSearch
 from recollect.wire.requests import views as requests
 
 
-class Views(Noun):
+class Views(VerbGroup):
     """Save searches and run them again."""
 
     def save(

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.app.access_rules import ACCESS
 from recollect.app.audit_log import AuditLog, AuditResult
 from recollect.service.services import Services

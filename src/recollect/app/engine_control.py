@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.api.arguments import AgentLike, FilePath, Moment, Place
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.config import expand_home
 from recollect.domain.backup import BackupReport
 from recollect.domain.block import BlockChange

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recollect.api.agents import Agents
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.runtime.agent_tool import RETURN_CHARS, AgentTool, tool_from_function
 from recollect.runtime.toolset import ToolRegistry
 

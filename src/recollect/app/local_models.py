@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recollect.api.arguments import FilePath
 from recollect.api.models import Models
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.domain.embedding_model import EmbeddingModel, ReembedProgress
 from recollect.service import embedding_models
 from recollect.service.services import Services

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.api.noun import Transport
 from recollect.api.recollect import Recollect
+from recollect.api.transport import Transport
 from recollect.app.lazy_models import LazyModels
 from recollect.app.local_transport import LocalTransport
 from recollect.app.open_server_store import open_server_store

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.errors import InvalidInput, RequestRefused, ServerUnavailable, TokenRefused
 from recollect.wire.request import VerbRequest
 from recollect.wire.requests.archive import SearchPassagesRequest

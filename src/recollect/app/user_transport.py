@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.app.access_rules import ACCESS, AccessTarget, NamedRecord, Rule
 from recollect.app.audit_log import AuditLog
 from recollect.app.audited_transport import AuditedTransport

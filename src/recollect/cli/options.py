@@ -18,7 +18,7 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.app.local_recollect import LocalRecollect, key_places
 from recollect.cli.output import Callback, database, errors_in_one_line, json_option, print_output
 from recollect.cli.project_option import folder_as_path

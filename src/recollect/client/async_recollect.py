@@ -12,8 +12,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cached_property, partial, wraps
 from typing import Any, Self, get_origin
 
-from recollect.api.noun import Noun, VerbGroup
+from anyio import get_cancelled_exc_class
+
 from recollect.api.recollect import Recollect
+from recollect.api.verb_group import BlockingMethods, VerbGroup
 from recollect.client.run_blocking import run_blocking, run_to_completion
 
 _END = object()  # of an iterator
@@ -61,9 +63,11 @@ class AsyncRecollect:
 
 
 class AsyncVerbGroup:
-    """One noun of a store, or what one of its verbs returned to be called: an agent's tools."""
+    """The methods of a noun, or of an agent's tools, each to be awaited."""
 
-    def __init__(self, owner: Callable[[], VerbGroup], name: str, group: type[VerbGroup]) -> None:
+    def __init__(
+        self, owner: Callable[[], BlockingMethods], name: str, group: type[BlockingMethods]
+    ) -> None:
         self._owner = owner
         self._name = name
         self._group = group
@@ -78,11 +82,11 @@ class AsyncVerbGroup:
         return [name for name in dir(self._group) if not name.startswith("_")]
 
 
-def _noun_class(attribute: cached_property[Any]) -> type[Noun]:
+def _noun_class(attribute: cached_property[Any]) -> type[VerbGroup]:
     """Return the class of a noun, which its property imports and is annotated with."""
     name = attribute.func.__annotations__["return"].strip('"')
     module = __import__(f"recollect.api.{name.lower()}", fromlist=[name])
-    noun: type[Noun] = getattr(module, name)
+    noun: type[VerbGroup] = getattr(module, name)
     return noun
 
 
@@ -90,7 +94,7 @@ def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[.
     @wraps(verb)
     async def call(*args: Any, **options: Any) -> Any:
         result = await run_blocking(partial(_call, owner, verb.__name__, args, options))
-        if isinstance(result, VerbGroup):
+        if isinstance(result, BlockingMethods):
             return AsyncVerbGroup(lambda: result, verb.__name__, type(result))
         return result
 
@@ -107,21 +111,15 @@ def _in_thread(owner: Callable[[], Any], verb: Callable[..., Any]) -> Callable[.
             with lock:
                 events.close()
 
-        is_in_thread = False
+        is_cancelled = False
         try:
-            while True:
-                is_in_thread = True
-                try:
-                    event = await run_blocking(next_event)
-                except Exception:  # of the stream, which ended by it; a cancellation is none
-                    is_in_thread = False
-                    raise
-                is_in_thread = False
-                if event is _END:
-                    return
+            while (event := await run_blocking(next_event)) is not _END:
                 yield event
+        except get_cancelled_exc_class():
+            is_cancelled = True
+            raise
         finally:
-            if is_in_thread:  # cancelled: the caller does not wait for the event
+            if is_cancelled:  # the caller does not wait for the event
                 threading.Thread(target=close, name="recollect-closing", daemon=True).start()
             else:
                 await run_to_completion(close)

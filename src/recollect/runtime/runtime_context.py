@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import field
 
-from recollect.api.noun import Transport
+from recollect.api.transport import Transport
 from recollect.domain.agent import Agent
 from recollect.lazy_dataclass import dataclass
 from recollect.models.chat_turn import ToolChatModel
