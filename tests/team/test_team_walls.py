@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from in_process_server import LOCAL
 from recollect import LocalRecollect
 from recollect.app.access_rules import ACCESS, AccessTarget, NamedRecord
-from recollect.app.open_server_store import open_server_store
+from recollect.app.open_postgres_store import open_postgres_store
 from recollect.app.team_space import TeamSpace, directory_schema, space_settings
 from recollect.errors import RecollectError
 from recollect.mcp.caller_scope import Caller
@@ -86,7 +86,7 @@ def open_space(rec: LocalRecollect, space_id: str) -> Store:
     if chosen.is_on_server:
         schema = directory_schema(rec.engine.services.settings)
         space = TeamSpace(id=space_id, directory_schema=schema, default_user=space_id)
-        return open_server_store(chosen, rec.engine.services.clock, space)
+        return open_postgres_store(chosen, rec.engine.services.clock, space)
     return SqliteStore(chosen.db_path, rec.engine.services.clock)
 
 

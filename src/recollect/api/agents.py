@@ -184,7 +184,7 @@ class Agents(VerbGroup):
         max_steps: int = MAX_STEPS,
     ) -> Iterator[RunEvent]:
         """
-        Do the same as `run`, yielding each event as it happens; the last one is `RunEnded`.
+        Send a message, as `run` does, and yield each event as it happens; `RunEnded` is the last.
 
         Closing the iterator cancels the run; what the model has written so far is stored.
         """
@@ -210,7 +210,7 @@ class Agents(VerbGroup):
     def stream_decision(
         self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
     ) -> Iterator[RunEvent]:
-        """Do the same as `decide`, yielding each event of the run as it happens."""
+        """Approve or deny a tool call, as `decide` does, and yield the events of the run."""
         return self._stream(run_requests.DecideApprovalRequest, locals())
 
     def cancel(self, conversation: ConversationLike) -> Run | None:
@@ -240,7 +240,7 @@ class Agents(VerbGroup):
 
     def undo_sleeptime(self, run_id: str) -> SleeptimeRun:
         """
-        Take back what a run of sleeptime did: blocks have their former text, memories are archived.
+        Undo a run of sleeptime: blocks get their earlier text back, memories are archived.
 
         What a person decided or changed since then stays; `remaining` names it.
         """

@@ -236,7 +236,7 @@ class Blocks(VerbGroup):
         return self._send(requests.RejectBlockProposalRequest, locals())
 
     def undo(self, proposal_id: str) -> BlockProposal:
-        """Take back the decision about a proposal: the block has its former text again."""
+        """Undo the decision about a proposal: the block gets its earlier text back."""
         return self._send(requests.UndoBlockProposalRequest, locals())
 
     def attach(self, agent: AgentLike, block: BlockLike) -> Block:

@@ -28,7 +28,7 @@ class Documents(VerbGroup):
         lifetime_s: float | None = None,
         expected_revision: int | None = None,
     ) -> Document:
-        """Store *value* under *key*, in place of the one that is there.
+        """Store *value* under *key*; it replaces a value that is there.
 
         *text* is what `search` looks through, by default all texts of the value; '' keeps it out of
         the index. Secrets are redacted in the value, unless it must come back *exact*; they are

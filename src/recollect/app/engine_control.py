@@ -204,8 +204,8 @@ class EngineControl:
         """Return what must be the same when a response is sent once more."""
         return ()
 
-    def note_deletion(self) -> None:
-        """Take note that something was deleted: earlier responses may quote it."""
+    def record_deletion(self) -> None:
+        """Record that something was deleted: earlier responses may quote it."""
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Call *listener* on every change of a block in this process; return its unsubscriber."""

@@ -65,7 +65,7 @@ class LazyModels:
             return self._shared.registry()
         with self._registry_lock:
             if self._registry is None:
-                # As above.
+                # Loads NumPy or the HTTP client.
                 from recollect.models.embedder_registry import EmbedderRegistry
 
                 self._registry = EmbedderRegistry(self._settings, self._embedder)
@@ -109,7 +109,7 @@ class LazyModels:
         """Return the chat model, or None if none is configured."""
         if self._chat is None and self._settings.chat_backend != "none":
             with self._lock:
-                # As above.
+                # Loads NumPy or the HTTP client.
                 from recollect.models.model_factory import create_chat_model
 
                 self._chat = self._chat or create_chat_model(self._settings)
@@ -133,7 +133,7 @@ class LazyModels:
                 "chat_model in the configuration file, or RECOLLECT_CHAT_BACKEND and "
                 "RECOLLECT_CHAT_MODEL"
             )
-        # As above.
+        # Loads NumPy or the HTTP client.
         from recollect.models.model_factory import create_chat_model
 
         name = model or agent_model_name(self._settings, agent.model)

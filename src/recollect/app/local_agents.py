@@ -90,7 +90,7 @@ class LocalAgents(Agents):
 
         The connection is closed with the store. Needs the package `mcp`.
         """
-        # As above.
+        # Loads the package mcp.
         from recollect.runtime.mcp_tools import server_of
 
         connection = self._tools.connect(server_of(url=url, command=command, env=env), name=name)

@@ -15,7 +15,7 @@ from recollect.api.recollect import Recollect
 from recollect.api.transport import Transport
 from recollect.app.lazy_models import LazyModels
 from recollect.app.local_transport import LocalTransport
-from recollect.app.open_server_store import open_server_store
+from recollect.app.open_postgres_store import open_postgres_store
 from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings, expand_home
@@ -91,7 +91,7 @@ class LocalRecollect(Recollect):
         self._file: SqliteStore | None = None
         if settings.is_on_server:
             shared_store = None if models_of is None else models_of._store
-            self._store = open_server_store(settings, clock, space, connections_of=shared_store)
+            self._store = open_postgres_store(settings, clock, space, connections_of=shared_store)
         else:
             self._store = self._file = self._open_file(settings, clock)
         shared: LazyModels | None = None if models_of is None else models_of._models

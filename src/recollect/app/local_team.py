@@ -41,7 +41,7 @@ class LocalTeam:
         return self.directory.users()
 
     def rotate_user(self, name: str) -> NewToken:
-        """Give a user a new token; the former one is refused at the next request."""
+        """Give a user a new token; the old one is refused from then on."""
         return self.directory.rotate_user(name)
 
     def revoke_user(self, name: str) -> User:

@@ -21,7 +21,7 @@ from recollect.app.copy_store import (
     start_copy,
 )
 from recollect.app.local_recollect import key_places
-from recollect.app.open_server_store import open_server_store
+from recollect.app.open_postgres_store import open_postgres_store
 from recollect.app.space_stores import open_space, open_space_to_read
 from recollect.clock import Clock, SystemClock
 from recollect.config import Settings
@@ -103,7 +103,7 @@ def move_store(settings: Settings, to: str, *, plain: bool, report: Report) -> M
 
 def _open(settings: Settings, clock: Clock) -> Store:
     if settings.is_on_server:
-        return open_server_store(settings, clock)
+        return open_postgres_store(settings, clock)
     return SqliteStore(settings.db_path, clock, keys=key_places(settings))
 
 

@@ -16,7 +16,7 @@ def share_agent(rec: UserRecollect, name: str, *, project: str) -> Agent:
     """
     Copy an agent with its blocks and passages to a project; its conversations stay private.
 
-    So does what was drawn from them, and former values of blocks.
+    So does what was drawn from them, and earlier values of blocks.
 
     The user must be a writer of the project. The agent itself stays with the user.
     """

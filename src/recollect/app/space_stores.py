@@ -1,6 +1,6 @@
 """Open the stores of a team's users and projects, for commands that work on all of them."""
 
-from recollect.app.open_server_store import open_server_store, server_store_exists
+from recollect.app.open_postgres_store import open_postgres_store, postgres_store_exists
 from recollect.app.team_space import READ_ONLY, TeamSpace, directory_schema, space_settings
 from recollect.clock import Clock
 from recollect.config import Settings
@@ -30,7 +30,7 @@ def space_exists(settings: Settings, space_id: str, *, first: Store) -> bool:
     """Return whether a space has a store; it gets one when it is first used."""
     chosen = space_settings(settings, space_id)
     if chosen.is_on_server:
-        return server_store_exists(chosen, first)
+        return postgres_store_exists(chosen, first)
     return chosen.db_path.exists()
 
 
@@ -40,4 +40,4 @@ def _open(settings: Settings, clock: Clock, space_id: str, *, user: str, first: 
         return SqliteStore(chosen.db_path, clock)
     schema = directory_schema(settings)
     space = TeamSpace(id=space_id, directory_schema=schema, default_user=user)
-    return open_server_store(chosen, clock, space, connections_of=first)
+    return open_postgres_store(chosen, clock, space, connections_of=first)

@@ -130,14 +130,14 @@ class StoreSync:
                 raise
 
     def _note_failure(self, error: RecollectError) -> None:
-        """Let `status` and `doctor` say why the last sync failed, also if a server ran it."""
+        """Record why the last sync failed, for `status` and `doctor`."""
         with suppress(RecollectError):  # the store may be what failed
             self._store.write(
                 lambda tables: SyncState(tables.connection.db).set_problems([str(error)])
             )
 
     def status(self) -> SyncStatus:
-        """Return how this device and the others stand; changes nothing."""
+        """Return the state of this device and of the others; change nothing."""
         device = self._device()
         if device is None:
             return SyncStatus(is_set_up=False)
@@ -209,8 +209,8 @@ class StoreSync:
         if is_copy or not publisher.adopt_own_files():
             # A copy or a restored backup: what it publishes must not be taken for the original's.
             renamed = self._new_device(device.folder, device.key_id, device)
-            former = "" if is_copy else f"{device.former_devices} {device.device}".strip()
-            renamed = replace(renamed, must_resend_all=True, former_devices=former)
+            former_ids = "" if is_copy else f"{device.former_devices} {device.device}".strip()
+            renamed = replace(renamed, must_resend_all=True, former_devices=former_ids)
             self._store.write(
                 lambda tables: SyncState(tables.connection.db).replace_device(renamed)
             )
@@ -244,12 +244,12 @@ class StoreSync:
         )
 
     def _remove_former_devices(self, folder: SharedFolder, waiting: Iterable[str]) -> None:
-        """Delete the files of the devices that this store was, unless some are still to be read."""
+        """Delete the shared files of this store's former device ids, unless some are unread."""
         unread = {Path(path).parent for path in waiting}
-        for former in self._require_device().former_devices.split():
-            if folder.path_of(former, 1).parent not in unread:
-                folder.remove_device(former)  # everything of it is in the new one
-                self._store.write(partial(_end_former_device, name=former))
+        for device_id in self._require_device().former_devices.split():
+            if folder.path_of(device_id, 1).parent not in unread:
+                folder.remove_device(device_id)  # its content is in the files of the new id
+                self._store.write(partial(_end_former_device, name=device_id))
 
     def _carry_out_deletions(self) -> int:
         """Delete here what a person deleted on another device; return how many records."""
@@ -296,14 +296,16 @@ class StoreSync:
             raise InvalidInput("sync is not set up; run `recollect sync init FOLDER`")
         return device
 
-    def _new_device(self, folder: str, key_id: str, former: Device | None) -> Device:
+    def _new_device(self, folder: str, key_id: str, replaced: Device | None) -> Device:
         return Device(
             device=secrets.token_hex(8),
             store_fingerprint=fingerprint_of(self._store.path),
             folder=folder,
             key_id=key_id,
-            clock=former.clock if former else 0,
-            replaced_key_ids=former.replaced_key_ids if former and former.folder == folder else "",
+            clock=replaced.clock if replaced else 0,
+            replaced_key_ids=replaced.replaced_key_ids
+            if replaced and replaced.folder == folder
+            else "",
         )
 
     def _peers(self, folder: SharedFolder, device: Device) -> Iterator[SyncPeer]:

@@ -1,8 +1,8 @@
 """
-The memory of one user of a team's server: the own space, and the projects of which it is a member.
+The memory of one user of a team's server: the user's own space, and the projects of the user.
 
 It is a `LocalRecollect`, so every route, page and tool of a server for one person works on it; its
-transport is the seam between spaces (user_transport.py).
+transport (user_transport.py) chooses the space of each request.
 """
 
 from collections.abc import Callable, Hashable
@@ -153,8 +153,8 @@ class UserEngine(EngineControl):
         projects = tuple((item.project.id, item.role) for item in transport.memberships())
         return (projects, transport.projects.deletions)
 
-    def note_deletion(self) -> None:
-        """Take note that something was deleted: responses to other members may quote it."""
+    def record_deletion(self) -> None:
+        """Record that something was deleted: responses to other members may quote it."""
         self.user_transport.projects.deletions += 1
 
     def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:

@@ -1,5 +1,5 @@
 """
-The seam between the spaces of a team: carry out a user's request where it belongs.
+Carry out each request of a team's user in the space where it belongs.
 
 The rule of the verb (access_rules.py) says where: in the user's own space, or also in the space of
 a project. Whether the user is a member of that project, and in which role, is read from the

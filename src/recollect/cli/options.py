@@ -110,12 +110,12 @@ def settings_with_passphrase(db: str | None) -> Settings:
 
 
 def with_searched_store(command: Callback) -> Callback:
-    """Do the same as `with_store`, with the help of a running server of the store."""
+    """Give *command* the open store, whose searches a running server of it carries out."""
     return with_store(command, searches=True)
 
 
 def with_new_store(command: Callback) -> Callback:
-    """Do the same as `with_store`, and create the store if it does not exist."""
+    """Give *command* the open store, which is created if it does not exist."""
     return with_store(command, creates=True)
 
 

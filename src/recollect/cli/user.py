@@ -55,7 +55,7 @@ def list_(rec: LocalRecollect) -> Output:
 @user_argument
 @with_store
 def rotate(rec: LocalRecollect, *, name: str) -> Output:
-    """Print a new token of a user; the former one is refused from now on."""
+    """Print a new token of a user; the old one is refused from now on."""
     return _token_output(rec.engine.team.rotate_user(name), "New token of")
 
 

@@ -419,7 +419,7 @@ class AsyncAgents:
         model: str = "",
         max_steps: int = MAX_STEPS,
     ) -> AsyncIterator[RunEvent]:
-        """Do the same as `run`, yielding each event as it happens; the last one is `RunEnded`."""
+        """Send a message, as `run` does, and yield each event as it happens; `RunEnded` is the last."""
 
     async def approvals(
         self, *, agent: AgentLike | None = None, conversation: ConversationLike | None = None
@@ -434,7 +434,7 @@ class AsyncAgents:
     def stream_decision(
         self, approval: Approval | str, approve: bool, *, reason: str = "", always: bool = False
     ) -> AsyncIterator[RunEvent]:
-        """Do the same as `decide`, yielding each event of the run as it happens."""
+        """Approve or deny a tool call, as `decide` does, and yield the events of the run."""
 
     async def cancel(self, conversation: ConversationLike) -> Run | None:
         """Stop the open run of a conversation and deny what waits; None if there is none."""
@@ -454,7 +454,7 @@ class AsyncAgents:
         """Return one run of sleeptime, with its edits and what it learnt."""
 
     async def undo_sleeptime(self, run_id: str) -> SleeptimeRun:
-        """Take back what a run of sleeptime did: blocks have their former text, memories are archived."""
+        """Undo a run of sleeptime: blocks get their earlier text back, memories are archived."""
 
     async def list(
         self, *, pinned: str | None = None, project: Place = None
@@ -644,7 +644,7 @@ class AsyncBlocks:
         """Reject a proposal; the block stays as it is."""
 
     async def undo(self, proposal_id: str) -> BlockProposal:
-        """Take back the decision about a proposal: the block has its former text again."""
+        """Undo the decision about a proposal: the block gets its earlier text back."""
 
     async def attach(self, agent: AgentLike, block: BlockLike) -> Block:
         """Attach a shared (global) block to an agent."""
@@ -1068,7 +1068,7 @@ class AsyncDocuments:
         lifetime_s: float | None = None,
         expected_revision: int | None = None,
     ) -> Document:
-        """Store *value* under *key*, in place of the one that is there."""
+        """Store *value* under *key*; it replaces a value that is there."""
 
     async def get(self, namespace: Texts, key: str) -> Document | None:
         """Return the document with that key; None if there is none."""

@@ -19,7 +19,7 @@ MAX_PAUSE_S = 30.0
 
 
 class CircuitBreaker:
-    """What is known about the availability of one memory. Thread-safe."""
+    """The circuit breaker of one memory. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class CircuitBreaker:
         return not self._outage and not self._pause_s
 
     def pause(self) -> None:
-        """Ask the memory no more for a while, because it failed to answer."""
+        """Stop asking the memory for a while, because it failed to answer."""
         with self._lock:
             now = time.monotonic()
             if now < self._paused_until:
@@ -49,7 +49,7 @@ class CircuitBreaker:
             self._paused_until = now + self._pause_s
 
     def resume(self) -> None:
-        """Ask the memory at any time, because it answered."""
+        """Ask the memory again without delay, because it answered."""
         with self._lock:
             self._paused_until = self._pause_s = 0.0
 

@@ -113,7 +113,7 @@ class Learning:
         deadline_s = ENTER_TIMEOUT_S
         if not breaker.is_healthy and not self._options.required:
             deadline_s = min(deadline_s, self._options.timeout_s)
-        entry = _Entry(source, self._options.agent, deadline_s)
+        entry = _MemoryOpener(source, self._options.agent, deadline_s)
         error = entry.run()
         if error is None:
             breaker.end_outage()
@@ -180,7 +180,7 @@ class _OpenMemory:
             self.memory.close()
 
 
-class _Entry:
+class _MemoryOpener:
     """
     Opens the memory of a block and creates its agent, within a deadline.
 

@@ -14,13 +14,13 @@ from types import ModuleType
 from typing import Any
 
 from recollect.client.circuit_breaker import CircuitBreaker
-from recollect.client.held_exchanges import HeldExchanges
 from recollect.client.intercept import aws_signature
 from recollect.client.intercept import model_call as calls
 from recollect.client.intercept.other_services import other_service
 from recollect.client.intercept.tee import ChunkListener, tee_stream
 from recollect.client.intercept.visible_texts import visible_texts
 from recollect.client.outbox import Outbox
+from recollect.client.pending_exchanges import PendingExchanges
 from recollect.client.recall import MemoryRecall
 from recollect.client.suppress_errors import SuppressErrors, log
 from recollect.errors import InvalidInput
@@ -87,7 +87,7 @@ class LearningSession:
             warn_outage=self.warn_outage,
             on_close=on_close,
         )
-        self._held = HeldExchanges(self._record)
+        self._pending = PendingExchanges(self._record)
         self._recall: MemoryRecall | None = None
         if self._is_available and not options.capture_only:
             budget = options.budget_tokens
@@ -173,7 +173,7 @@ class LearningSession:
 
     def note_stored(self, texts: Iterable[str]) -> None:
         """Do not record calls with these user messages: an adapter has stored them."""
-        self._held.note_stored(texts)
+        self._pending.note_stored(texts)
 
     def close(self) -> None:
         """Record unfinished responses, store what is queued and release all resources."""
@@ -191,7 +191,7 @@ class LearningSession:
             )
         if self._recall is not None:
             self._recall.close()
-        self._held.release()
+        self._pending.release()
         self._outbox.close(self._options.flush_s)
 
     def warn(self, message: str) -> None:
@@ -220,7 +220,7 @@ class LearningSession:
     def _remember(self, recorder: calls.ResponseRecorder) -> None:
         with self._lock:
             self._open_responses.discard(recorder)
-        self._held.add(recorder)
+        self._pending.add(recorder)
 
     def _record(self, recorder: calls.ResponseRecorder) -> None:
         self._outbox.put(recorder.captured_messages, recorder.size)

@@ -174,8 +174,8 @@ def proposed_text(block: Block, edit: Edit, pending: BlockProposal | None) -> st
     """Return the text that an agent proposes: its edit of the text it proposed before, if any."""
 
     def edited(value: str) -> str:
-        former = replace(block, value=value)
-        return edit_block(former, edit, by=BlockAuthor.AGENT, at=block.updated_at).value
+        old = replace(block, value=value)
+        return edit_block(old, edit, by=BlockAuthor.AGENT, at=block.updated_at).value
 
     if pending is None:
         return edited(block.value)

@@ -247,17 +247,17 @@ def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[
     """
     Return what to do if the folder *path* may be a known one that was renamed or moved, or ''.
 
-    That is a project of a folder that is gone, if it had the same name. One with the same parent
-    may have been renamed, if nothing is known of *path* yet.
+    A project folder that is gone may have been moved to *path* if it had the same name. One with
+    the same parent may have been renamed to *path* if no project has that folder yet.
     """
     projects, folder = list(projects), PurePath(path)
     is_new = all(project.identity != path for project in projects)
     missing = [
-        former
+        old_folder
         for project in projects
-        if (former := PurePath(project.identity)).is_absolute() and not project.linked_to
-        if former != folder
-        if former.name == folder.name or (is_new and former.parent == folder.parent)
+        if (old_folder := PurePath(project.identity)).is_absolute() and not project.linked_to
+        if old_folder != folder
+        if old_folder.name == folder.name or (is_new and old_folder.parent == folder.parent)
         if not exists(project.identity)
     ]
     if not missing:
@@ -268,9 +268,9 @@ def moved_folder_hint(path: str, projects: Iterable[Project], exists: Callable[[
     )
 
 
-def link_command(former: PurePath | str, present: str) -> str:
-    """Return the command that makes the project of a folder that was moved one with the present."""
-    return f"recollect project link {shlex.quote(str(former))} {shlex.quote(present)}"
+def link_command(old_folder: PurePath | str, new_folder: str) -> str:
+    """Return the command that links the project of a moved folder to the one of its new place."""
+    return f"recollect project link {shlex.quote(str(old_folder))} {shlex.quote(new_folder)}"
 
 
 def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:

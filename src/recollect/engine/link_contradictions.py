@@ -23,7 +23,7 @@ MEMORIES_PER_BATCH = 25  # so that the write lock is never held for long
 
 
 def link_written_in_steps(engine: EngineContext) -> Iterator[int]:
-    """Compare the written memories that wait, some in each transaction; yield how many."""
+    """Compare pending written memories, some in each transaction; yield how many."""
     while True:
         with engine.store.read() as tables:
             contents = tables.jobs.unconsolidated_writings(MEMORIES_PER_BATCH)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.api.recollect import Recollect
-from recollect.client.held_exchanges import announce_adapter, note_stored
+from recollect.client.pending_exchanges import announce_adapter, note_stored
 from recollect.domain.conversation import Conversation, Message, MessageHit
 from recollect.domain.document import Document
 from recollect.domain.limits import MAX_LIMIT

@@ -162,7 +162,7 @@ class RecollectSessionStore(SessionStore):
             ):
                 conversations += page
         except NotFound:
-            return []  # as above
+            return []  # there is no such agent yet
         return conversations
 
     def _fold(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
@@ -170,8 +170,8 @@ class RecollectSessionStore(SessionStore):
         namespace, session_id = self._namespace(key["project_key"]), key["session_id"]
         for _ in range(MAX_ATTEMPTS):
             document = self._rec.documents.get(namespace, session_id)
-            former = _summary(document) if document else None
-            summary = fold_session_summary(former, key, list(entries))
+            summary_so_far = _summary(document) if document else None
+            summary = fold_session_summary(summary_so_far, key, list(entries))
             try:
                 self._rec.documents.put(
                     namespace,

@@ -23,7 +23,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import Session
 from google.genai import types
 
-from recollect.client.held_exchanges import announce_adapter, note_stored
+from recollect.client.pending_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import MessageHit
 from recollect.domain.retrieval import Hit

@@ -19,7 +19,7 @@ from uuid import uuid4
 from strands.memory.types import AddMessagesContext, MemoryEntry, MemoryStore, SearchOptions
 from strands.types.content import Message
 
-from recollect.client.held_exchanges import announce_adapter, note_stored
+from recollect.client.pending_exchanges import announce_adapter, note_stored
 from recollect.client.run_blocking import run_blocking
 from recollect.domain.conversation import MessageHit
 from recollect.domain.retrieval import Hit

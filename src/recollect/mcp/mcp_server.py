@@ -214,7 +214,7 @@ async def _with_protocol_errors(operation: Awaitable[T]) -> T:
         raise MCPError(code, str(error)) from error
     except MCPError:
         raise
-    except Exception as error:  # request boundary, as above
+    except Exception as error:  # request boundary: the client gets an answer
         log.exception("a request failed")
         message = f"unexpected {type(error).__name__}; see the server's log"
         raise MCPError(types.INTERNAL_ERROR, message) from error

@@ -37,7 +37,7 @@ class Embedder(Protocol):
 
 def as_vectors(values: Any) -> Vectors:
     """Return what an embedder returned, such as nested lists of numbers, as unit vectors."""
-    import numpy as np  # as said above
+    import numpy as np  # loads on use
 
     vectors: Vectors = np.asarray(values, dtype=np.float32)
     if vectors.ndim not in (1, 2) or not vectors.size or not np.isfinite(vectors).all():
@@ -49,7 +49,7 @@ def as_vectors(values: Any) -> Vectors:
 
 def unit(vectors: Vectors) -> Vectors:
     """Return *vectors* scaled to length one; a zero vector stays zero."""
-    import numpy as np  # as said above
+    import numpy as np  # loads on use
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)

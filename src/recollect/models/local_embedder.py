@@ -65,7 +65,7 @@ class LocalEmbedder:
         return english_gloss(text) if self._manifest.language == ENGLISH else text
 
     def _run(self, texts: list[str]) -> Vectors:
-        import numpy as np  # as said above
+        import numpy as np  # loads on use
 
         tokenizer, session, inputs = self._load()
         tokens = [tokenizer.encode(text) for text in texts]
@@ -85,7 +85,7 @@ class LocalEmbedder:
         return unit(vectors)
 
     def _pool(self, session: Any, inputs: frozenset[str], tokens: list[list[int]]) -> Vectors:
-        import numpy as np  # as said above
+        import numpy as np  # loads on use
 
         width = max(len(ids) for ids in tokens)
         ids = np.zeros((len(tokens), width), dtype=np.int64)

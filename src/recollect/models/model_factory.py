@@ -56,7 +56,7 @@ def _http_chat(
             f"the chat backend {kind!r} needs the name of a model; "
             "set chat_model in the configuration file, or RECOLLECT_CHAT_MODEL"
         )
-    # Imported only if used, as above.
+    # Imported only if used.
     from recollect.models.http_chat import HttpChatModel
 
     return HttpChatModel(kind=kind, url=url, model=settings.chat_model.strip(), key=key)

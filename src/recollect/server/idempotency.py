@@ -68,7 +68,7 @@ class IdempotentResponses:
 
     def clear(self) -> None:
         """Drop all responses, because they may quote an item that was deleted."""
-        self._memory.engine.note_deletion()
+        self._memory.engine.record_deletion()
         with self._lock:
             self._cache.clear()
             self._cached_bytes = 0

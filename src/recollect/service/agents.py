@@ -99,12 +99,12 @@ def update_agent(services: Services, request: "requests.UpdateAgentRequest") -> 
     changes = _settings(request, request.model_fields_set - {"agent"})
 
     def write(tables: Tables) -> Agent:
-        former = require_agent(tables, request.agent)
-        rival = tables.agents.by_name(changes.get("name", former.name))
-        if rival is not None and rival.id != former.id:
+        current = require_agent(tables, request.agent)
+        rival = tables.agents.by_name(changes.get("name", current.name))
+        if rival is not None and rival.id != current.id:
             raise AlreadyExists(f"there is an agent named {rival.name!r} already")
-        agent = replace(former, **changes, updated_at=services.clock.now())
-        ours = {name: former.metadata[name] for name in OURS if name in former.metadata}
+        agent = replace(current, **changes, updated_at=services.clock.now())
+        ours = {name: current.metadata[name] for name in OURS if name in current.metadata}
         if LETTA in changes.get("metadata", {}):
             ours.pop(LETTA, None)  # the caller replaces it on purpose
         agent = replace(agent, metadata={**agent.metadata, **ours})
@@ -126,11 +126,11 @@ def pin_agent(services: Services, request: "requests.PinAgentRequest") -> Agent:
     place = RequestPlace.of(request.project)
 
     def write(tables: Tables) -> Agent:
-        former = require_agent(tables, request.agent)
-        metadata = {name: value for name, value in former.metadata.items() if name != PINNED_IN}
+        current = require_agent(tables, request.agent)
+        metadata = {name: value for name, value in current.metadata.items() if name != PINNED_IN}
         if pin is AgentPinning.LOCAL:
             metadata[PINNED_IN] = ensure_place(tables, place, services.clock).project_id
-        agent = replace(former, pinned=pin, metadata=metadata, updated_at=services.clock.now())
+        agent = replace(current, pinned=pin, metadata=metadata, updated_at=services.clock.now())
         tables.agents.set(agent)
         return agent
 

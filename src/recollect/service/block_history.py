@@ -33,13 +33,13 @@ def get_diff(services: Services, request: requests.GetBlockDiffRequest) -> str:
 def rollback(services: Services, request: requests.RollbackBlockRequest) -> Block:
     """Restore an earlier value of a block as a new version."""
     with services.store.read() as tables:
-        former = _version(tables, requested_block(tables, request), request.version)
+        earlier = _version(tables, requested_block(tables, request), request.version)
     return edit_value(
         services,
         request,
-        replace_all(former.value),
-        default_reason=f"rolled back to version {former.version}",
-        unconfirmed_author=former.unconfirmed_author,
+        replace_all(earlier.value),
+        default_reason=f"rolled back to version {earlier.version}",
+        unconfirmed_author=earlier.unconfirmed_author,
     )
 
 

@@ -140,7 +140,7 @@ def reject_proposal(
 
 
 def undo_proposal(services: Services, request: requests.UndoBlockProposalRequest) -> BlockProposal:
-    """Take a decision back: the block has its former text, and the proposal is pending again."""
+    """Undo a decision: the block gets its earlier text back, the proposal is pending again."""
 
     def write(tables: Tables) -> tuple[BlockProposal, Block | None]:
         proposal = _require_proposal(tables, request.proposal_id)
@@ -230,21 +230,21 @@ def _validated_reason(reason: str) -> str:
 def _restore_former_text(tables: Tables, clock: Clock, proposal: BlockProposal) -> Block:
     block = lookup.block_by_id(tables, proposal.block_id)
     accepted = tables.blocks.version(block.id, proposal.accepted_version or 0)
-    former = tables.blocks.version(block.id, (proposal.accepted_version or 0) - 1)
-    if accepted is None or former is None or accepted.value != block.value:
+    earlier = tables.blocks.version(block.id, (proposal.accepted_version or 0) - 1)
+    if accepted is None or earlier is None or accepted.value != block.value:
         raise BlockConflict(
             f"the block {block.label!r} changed after the proposal was accepted; nothing was "
             "written. `recollect block rollback` restores an earlier version",
-            yours="" if former is None else former.value,
+            yours="" if earlier is None else earlier.value,
             theirs=block.value,
             version=block.version,
         )
     restored = edits.edit_block(
         block,
-        edits.replace_all(former.value),
+        edits.replace_all(earlier.value),
         by=BlockAuthor.USER,
         at=clock.now(),
-        unconfirmed_author=former.unconfirmed_author,
+        unconfirmed_author=earlier.unconfirmed_author,
     )
     reason = f"undone: proposal {proposal.id}"
     writing.save_version(tables, restored, by=BlockAuthor.USER, reason=reason)

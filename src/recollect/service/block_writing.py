@@ -1,4 +1,4 @@
-"""The small writes that every change of a block is made of: a birth, a version, the news of it."""
+"""Write new blocks and new versions of blocks, and describe a change for listeners."""
 
 from recollect.clock import Clock
 from recollect.domain.agent import DEFAULT_BLOCKS, Agent, DefaultBlock
@@ -10,19 +10,19 @@ EVERYBODY = Owner(Scope.GLOBAL, "")
 
 
 def add_block(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> None:
-    """Keep a new block with the first line of its history."""
+    """Store a new block with its first version."""
     tables.blocks.add(block)
     tables.blocks.add_version(_version(block, by, reason))
 
 
 def save_version(tables: Tables, block: Block, *, by: BlockAuthor, reason: str) -> None:
-    """Write a block in its present state, and that state as a version of its history."""
+    """Store the current state of a block, and add it to the history as a version."""
     tables.blocks.set(block)
     tables.blocks.add_version(_version(block, by, reason))
 
 
 def change_of(block: Block, by: BlockAuthor) -> BlockChange:
-    """Return the change event of a block in its present state."""
+    """Return the change event for the current state of a block."""
     return BlockChange(
         block_id=block.id,
         label=block.label,
@@ -33,7 +33,7 @@ def change_of(block: Block, by: BlockAuthor) -> BlockChange:
 
 
 def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
-    """Return an empty block as every agent starts with."""
+    """Return a new empty default block."""
     now = clock.now()
     return Block(
         id=clock.new_id(),
@@ -48,7 +48,7 @@ def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:
 
 
 def give_default_blocks(tables: Tables, clock: Clock, agent: Agent) -> None:
-    """Attach those of agent and global scope it lacks; the others are made when first written."""
+    """Attach missing default blocks of agent and global scope; others are created when written."""
     has = {block.label for block in tables.blocks.attached_to(agent.id)}
     shared = {block.label: block for block in reversed(tables.blocks.of_owner(EVERYBODY))}
     for default in DEFAULT_BLOCKS:

@@ -127,21 +127,21 @@ def edit_value(
     reason = _reason(request) or default_reason
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = block_or_default(tables, services, request)
-        _refuse_conflict(former, edit, request.expected_version)
+        current = block_or_default(tables, services, request)
+        _refuse_conflict(current, edit, request.expected_version)
         now, mark = services.clock.now(), unconfirmed_author
         if mark is None:
-            mark = former.unconfirmed_author
+            mark = current.unconfirmed_author
         if request.by is BlockAuthor.AGENT:
-            mark, is_own = _agent_author(tables, request, former)
-            if edits.needs_person(former, by=request.by, is_own=is_own):
+            mark, is_own = _agent_author(tables, request, current)
+            if edits.needs_person(current, by=request.by, is_own=is_own):
                 proposal_id = proposals.add_proposal(
-                    tables, services.clock, former, edit, author=mark, reason=reason
+                    tables, services.clock, current, edit, author=mark, reason=reason
                 )
-                return replace(former, proposal_id=proposal_id), False
-        block = edits.edit_block(former, edit, by=request.by, at=now, unconfirmed_author=mark)
-        if block.value == former.value:
-            return former, False
+                return replace(current, proposal_id=proposal_id), False
+        block = edits.edit_block(current, edit, by=request.by, at=now, unconfirmed_author=mark)
+        if block.value == current.value:
+            return current, False
         writing.save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
@@ -157,21 +157,21 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
     reason = _reason(request) or f"settings changed: {', '.join(sorted(changes))}"
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = lookup.requested_block(tables, request)
-        _refuse_agent(request.by, former.scope)
-        _refuse_conflict(former, lambda value: value, request.expected_version)
-        if replace(former, **changes) == former:
-            return former, False
+        current = lookup.requested_block(tables, request)
+        _refuse_agent(request.by, current.scope)
+        _refuse_conflict(current, lambda value: value, request.expected_version)
+        if replace(current, **changes) == current:
+            return current, False
         now = services.clock.now()
-        block = replace(former, **changes, version=former.version + 1, updated_at=now)
+        block = replace(current, **changes, version=current.version + 1, updated_at=now)
         edits.check_limit(block.value, block.limit)
-        if block.label != former.label:
-            for agent_id in tables.blocks.agent_ids_of(former.id):
+        if block.label != current.label:
+            for agent_id in tables.blocks.agent_ids_of(current.id):
                 attached = tables.blocks.attached_to(agent_id)
                 _refuse_duplicate(attached, block.label, "an agent that has it")
-            if former.scope in (Scope.PROJECT, Scope.SESSION):
-                siblings = tables.blocks.of_owner(former.owner)
-                _refuse_duplicate(siblings, block.label, f"this {former.scope}")
+            if current.scope in (Scope.PROJECT, Scope.SESSION):
+                siblings = tables.blocks.of_owner(current.owner)
+                _refuse_duplicate(siblings, block.label, f"this {current.scope}")
         writing.save_version(tables, block, by=request.by, reason=reason)
         return block, True
 
@@ -186,12 +186,12 @@ def confirm_block(services: Services, request: requests.ConfirmBlockRequest) -> 
     reason = validate.plain_text_of("reason", request.reason, limits.MAX_SUMMARY)
 
     def write(tables: Tables) -> tuple[Block, bool]:
-        former = lookup.requested_block(tables, request)
-        _refuse_conflict(former, lambda value: value, request.expected_version)
-        if not former.unconfirmed_author:
-            return former, False
+        current = lookup.requested_block(tables, request)
+        _refuse_conflict(current, lambda value: value, request.expected_version)
+        if not current.unconfirmed_author:
+            return current, False
         now = services.clock.now()
-        block = replace(former, unconfirmed_author="", version=former.version + 1, updated_at=now)
+        block = replace(current, unconfirmed_author="", version=current.version + 1, updated_at=now)
         writing.save_version(tables, block, by=BlockAuthor.USER, reason=reason or "confirmed")
         return block, True
 
@@ -273,19 +273,19 @@ def share_block(services: Services, request: requests.ShareBlockRequest) -> Bloc
     """Make an agent's own block a global one, which other agents can be given."""
 
     def write(tables: Tables) -> Block:
-        former = lookup.requested_block(tables, request)
-        if former.scope is Scope.GLOBAL:
-            return former
-        if former.scope is not Scope.AGENT:
+        current = lookup.requested_block(tables, request)
+        if current.scope is Scope.GLOBAL:
+            return current
+        if current.scope is not Scope.AGENT:
             raise InvalidInput(
-                f"the block {former.label!r} is of {former.scope} scope; only an agent's own block "
-                "can be made a shared one"
+                f"the block {current.label!r} is of {current.scope} scope; only an agent's own "
+                "block can be made a shared one"
             )
         block = replace(
-            former,
+            current,
             scope=writing.EVERYBODY.scope,
             owner_id=writing.EVERYBODY.id,
-            version=former.version + 1,
+            version=current.version + 1,
             updated_at=services.clock.now(),
         )
         writing.save_version(tables, block, by=BlockAuthor.USER, reason="made a shared block")
@@ -403,19 +403,20 @@ def _refuse_duplicate(blocks: list[Block], label: str, whose: str) -> None:
         )
 
 
-def _refuse_conflict(former: Block, edit: Edit, expected_version: int | None) -> None:
-    if expected_version is None or expected_version == former.version:
+def _refuse_conflict(current: Block, edit: Edit, expected_version: int | None) -> None:
+    if expected_version is None or expected_version == current.version:
         return
     try:
-        yours = edit(former.value)
+        yours = edit(current.value)
     except InvalidInput as error:  # the text to be replaced is gone
         yours = f"({error})"
     raise BlockConflict(
-        f"the block {former.label!r} is at version {former.version}, you read version "
-        f"{expected_version}; nothing was written.\nCurrent value: {lookup.excerpt(former.value)}\n"
+        f"the block {current.label!r} is at version {current.version}, you read version "
+        f"{expected_version}; nothing was written.\n"
+        f"Current value: {lookup.excerpt(current.value)}\n"
         f"Your value: {lookup.excerpt(yours)}\n"
         "Read it again, merge, and write with the new version",
         yours=yours,
-        theirs=former.value,
-        version=former.version,
+        theirs=current.value,
+        version=current.version,
     )

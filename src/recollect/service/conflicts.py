@@ -6,7 +6,7 @@ from recollect.domain.maintenance import ConflictPair
 from recollect.domain.memory import Memory, Status
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.service.kept_memory import activate
+from recollect.service.keep_candidate import activate
 from recollect.service.services import Services
 from recollect.service.write_memory import require_memory
 from recollect.store.protocol import Tables

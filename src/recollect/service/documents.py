@@ -38,7 +38,7 @@ ALL = 2**53  # more than there can be
 
 
 def put_document(services: Services, request: requests.PutDocumentRequest) -> Document:
-    """Store a value under a key, in place of the one that is there."""
+    """Store a value under a key; it replaces the value that is there."""
     namespace, key = _namespace_of(request.namespace), _key_of(request.key)
     value = request.value
     if request.exact:
@@ -63,15 +63,15 @@ def put_document(services: Services, request: requests.PutDocumentRequest) -> Do
 
     def write(tables: Tables) -> Document:
         _delete_some_expired(tables, now)
-        former = tables.documents.get(namespace, key)
-        _check_revision(key, former, request.expected_revision)
-        if former is None:
+        current = tables.documents.get(namespace, key)
+        _check_revision(key, current, request.expected_revision)
+        if current is None:
             tables.documents.add(draft)
             return draft
         document = replace(
-            draft, id=former.id, revision=former.revision + 1, created_at=former.created_at
+            draft, id=current.id, revision=current.revision + 1, created_at=current.created_at
         )
-        tables.documents.set(document, former)
+        tables.documents.set(document, current)
         return document
 
     return services.store.write(write)
@@ -148,7 +148,7 @@ def list_namespaces(
 
 
 def delete_expired(services: Services) -> int:
-    """Delete every document whose time is over, a few in each transaction; return how many."""
+    """Delete every expired document, a few in each transaction; return how many."""
     now, count = services.clock.now(), 0
     with services.store.read() as tables:
         is_needed = bool(tables.documents.expired(now, limit=1))

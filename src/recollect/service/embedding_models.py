@@ -2,7 +2,7 @@
 List, add, remove and choose the embedding models of a store, and embed everything again.
 
 Choosing a model writes one row. Embedding takes time and is done by the next program that embeds:
-a search, the background thread of a server, or `reembed`. Until then the former model's vectors
+a search, the background thread of a server, or `reembed`. Until then the previous model's vectors
 answer queries.
 """
 

@@ -105,7 +105,7 @@ class ExchangeImport:
         manifest = self._exchange.manifest
         if reason := refusal(manifest):
             for item in self._exchange.objects:
-                self._enter(item.revision_id, ReceiptStatus.REJECTED, reason=reason)
+                self._add_receipt(item.revision_id, ReceiptStatus.REJECTED, reason=reason)
             return self._receipt
         for item in self._exchange.objects:
             self._services.store.write(partial(self._import, item=item))
@@ -117,7 +117,7 @@ class ExchangeImport:
             self._receipt.move_complete = all(entry.status in landed for entry in entries)
         return self._receipt
 
-    def _enter(
+    def _add_receipt(
         self,
         target: str,
         status: ReceiptStatus,
@@ -145,15 +145,15 @@ class ExchangeImport:
         revision = item.revision_id
         local = local_id(revision)
         if reason := self._rejection(tables, item):
-            self._enter(revision, ReceiptStatus.REJECTED, reason=reason)
+            self._add_receipt(revision, ReceiptStatus.REJECTED, reason=reason)
             return
         if reason := self._policy_problem(item):
-            self._enter(revision, ReceiptStatus.UNRESOLVED, reason=reason)
+            self._add_receipt(revision, ReceiptStatus.UNRESOLVED, reason=reason)
             return
         self._digests[revision] = item.digest
         if stored_text(tables, local) is not None:
             reason = "already imported"
-            self._enter(revision, ReceiptStatus.ACCEPTED, local=local, reason=reason)
+            self._add_receipt(revision, ReceiptStatus.ACCEPTED, local=local, reason=reason)
             return
         transformations = list(self._transformations(tables, item))
         if item.role in SOURCE_KINDS:
@@ -161,7 +161,7 @@ class ExchangeImport:
         else:
             self._add_memory(tables, item, local)
         status = ReceiptStatus.TRANSFORMED if transformations else ReceiptStatus.ACCEPTED
-        self._enter(revision, status, local=local, transformations=transformations)
+        self._add_receipt(revision, status, local=local, transformations=transformations)
 
     def _rejection(self, tables: Tables, item: ExchangeObject) -> str:
         """Return why an object is not taken, '' if it is."""
@@ -316,7 +316,7 @@ class ExchangeImport:
             status, reason = self._delete(event)
         else:
             status, reason = self._services.store.write(lambda tables: self._change(tables, event))
-        self._enter(event.event_id, status, kind="event", reason=reason)
+        self._add_receipt(event.event_id, status, kind="event", reason=reason)
 
     def _delete(self, event: ExchangeEvent) -> tuple[ReceiptStatus, str | None]:
         if not self._trust:
@@ -328,10 +328,10 @@ class ExchangeImport:
             memory_ids = [target] if memory else [quote.memory_id for quote in quoting]
         for memory_id in dict.fromkeys(memory_ids):
             forget(self._services, ForgetRequest.of({"memory_id": memory_id}))
-        self._services.store.write(lambda tables: self._bury(tables, target))
+        self._services.store.write(lambda tables: self._add_tombstone(tables, target))
         return ReceiptStatus.ACCEPTED, None
 
-    def _bury(self, tables: Tables, target: str) -> None:
+    def _add_tombstone(self, tables: Tables, target: str) -> None:
         now = self._services.clock.now()
         if tables.sources.get(target) is not None:
             tables.sources.delete(target)

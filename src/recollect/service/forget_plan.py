@@ -98,16 +98,16 @@ def plan_forgetting(tables: Tables, memory_id: str) -> ForgetPlan:
     others = [
         other for other in _memories_that_say(tables, statement, memory) if not _is_record(other)
     ]
-    former = _former_versions(tables, memory)
+    earlier_ids = _earlier_versions(tables, memory)
     going = {other.id for other in others if _is_forgotten_too(other, memory)}
     going |= _undecided_vault_edits(tables, memory)
     staying = [other for other in others if other.id not in going]
-    uncommon = _unshared_words(tables, memory, {memory.id, *going, *former})
+    uncommon = _unshared_words(tables, memory, {memory.id, *going, *earlier_ids})
     in_documents = _documents_with(tables, uncommon)
     distinctive = {word for word in uncommon if len(in_documents[word]) <= MAX_DOCUMENTS}
     words = ForgottenWords(_unshared_phrases(memory, staying), frozenset(distinctive))
     with_words = _memories_that_say(tables, words, memory)
-    going |= {other.id for other in with_words if other.id in former}
+    going |= {other.id for other in with_words if other.id in earlier_ids}
     deleted_ids = {memory.id, *going}
     return ForgetPlan(
         memory=memory,
@@ -196,7 +196,7 @@ def _quotes_same_words(other: Memory, memory: Memory) -> bool:
     )
 
 
-def _former_versions(tables: Tables, memory: Memory) -> set[str]:
+def _earlier_versions(tables: Tables, memory: Memory) -> set[str]:
     """Return the ids of the memories that were merged into this one or replaced by it."""
     links = tables.links.of_memory(memory.id)
     similar = [link for link in links if link.relation in _SIMILAR_CONTENT]
@@ -314,7 +314,7 @@ def _document_lines(tables: Tables, ids_by_word: Sequence[Set[str]]) -> Iterator
 def _similar_lines(
     tables: Tables, memory: Memory, staying: Sequence[Memory], deleted_ids: Collection[str]
 ) -> list[str]:
-    ids = {other.id for other in staying} | _former_versions(tables, memory) - set(deleted_ids)
+    ids = {other.id for other in staying} | _earlier_versions(tables, memory) - set(deleted_ids)
     return [
         f"memory {other.id} ({other.status}) says much the same; forget it too if it should go"
         for other in tables.memories.get_many(sorted(ids))

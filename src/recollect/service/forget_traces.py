@@ -52,7 +52,7 @@ def remove_traces(services: Services, deleted: ItemsToDelete, removed: Counter[s
     services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:
         words = ForgottenWords(words=frozenset(_words_only_in(tables, deleted)))
-        deleted_ids = {*deleted.ids, *_met_messages(tables, deleted)}
+        deleted_ids = {*deleted.ids, *_retrieved_messages(tables, deleted)}
         retrievals = list(retrievals_with(tables, words, deleted_ids))
         views = list(views_with(tables, words))
         texts = [
@@ -172,7 +172,7 @@ def _trace_cells(tables: Tables) -> Iterator[TextCell]:
         yield from (cell for cell in tables.texts.cells(table) if not cell.is_json)
 
 
-def _met_messages(tables: Tables, deleted: ItemsToDelete) -> set[str]:
+def _retrieved_messages(tables: Tables, deleted: ItemsToDelete) -> set[str]:
     """Return the ids of the deleted messages that a logged retrieval met."""
     if not deleted.conversation_ids:
         return set()

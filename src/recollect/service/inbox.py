@@ -28,7 +28,7 @@ from recollect.service.duplicate_search import (
     count_sessions,
     find_duplicates,
 )
-from recollect.service.kept_memory import kept_owners
+from recollect.service.keep_candidate import owners_when_kept
 from recollect.service.memory_query import inbox_query_of, owners_of, visible_filters
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -163,7 +163,7 @@ def _add_places(
 ) -> list[InboxItem]:
     """Return the items with the names of the places in which they are kept, and their groups."""
     items = list(items)
-    owner_of = kept_owners(tables, [item.memory for item in items], single_user=single_user)
+    owner_of = owners_when_kept(tables, [item.memory for item in items], single_user=single_user)
     owners = set(owner_of.values())
     places = {owner: place_name(tables, owner) for owner in owners if not _is_project(owner)}
     labels = project_labels(tables.projects.projects()) if len(places) < len(owners) else {}

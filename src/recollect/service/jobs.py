@@ -64,7 +64,7 @@ def hand_back_jobs(services: Services) -> int:
     """Make the jobs that this process works on due again; return how many."""
     if not services.engine.running:
         return 0
-    from recollect.engine.job_worker import hand_back_jobs  # as above
+    from recollect.engine.job_worker import hand_back_jobs  # loads every rule
 
     return hand_back_jobs(services.engine)
 

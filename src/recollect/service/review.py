@@ -19,7 +19,7 @@ from recollect.domain.scope import Scope
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
 from recollect.service.duplicate_search import active_duplicate, duplicate_ids
-from recollect.service.kept_memory import activate
+from recollect.service.keep_candidate import activate
 from recollect.service.services import Services
 from recollect.service.undo import undo_last_change
 from recollect.service.write_memory import require_memory
@@ -153,7 +153,7 @@ def _promote_all(
     Make candidates active; `replaces` supersedes the memories they contradict.
 
     Scope "global" makes an active global copy that replaces a narrower candidate. Without a scope
-    a candidate stays in its own, or gets that of its agent (`service/kept_memory.py`).
+    a candidate stays in its own, or gets that of its agent (`service/keep_candidate.py`).
     """
     if request.scope not in (None, Scope.GLOBAL):
         raise InvalidInput("a memory can be promoted to scope global only; leave scope out")

@@ -82,7 +82,7 @@ def search_memories(
         if not query.below_threshold and all(hit.is_weak for hit in hits):
             hits = hits[: constants.MAX_WEAK_MATCHES]
         if if_nothing is not None and not result.hits:
-            from recollect.retrieval.why_not import describe_closest  # as above
+            from recollect.retrieval.why_not import describe_closest  # loads on use
 
             if_nothing(describe_closest(snapshot.tables, resolved, result.closest))
         page = hits[offset:]
@@ -98,7 +98,7 @@ def search_memories(
 
 def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
     """Return why a search does not return a memory."""
-    from recollect.retrieval.why_not import why_not as find_why_not  # as above
+    from recollect.retrieval.why_not import why_not as find_why_not  # loads on use
 
     query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
@@ -110,7 +110,7 @@ def why_not(services: Services, request: requests.WhyNotRequest) -> WhyNot:
 
 def why_nothing(services: Services, request: requests.WhyNothingRequest) -> WhyNot:
     """Return the closest match of a query, and why the search does not return it."""
-    from recollect.retrieval.why_not import why_nothing as find_why_nothing  # as above
+    from recollect.retrieval.why_not import why_nothing as find_why_nothing  # loads on use
 
     query = search_query_of(request, request.query)
     with query_snapshot(services, query.query) as snapshot:
@@ -136,7 +136,7 @@ def list_memories(services: Services, request: "ListMemoriesRequest") -> list[Me
 
 def run_query(snapshot: QuerySnapshot, query: ResolvedQuery) -> tuple[Sequence[Hit], list[str]]:
     """Return the hits of a query and notes for the log."""
-    from recollect.retrieval.retrieve import retrieve  # as above
+    from recollect.retrieval.retrieve import retrieve  # loads on use
 
     result = retrieve(snapshot.tables, query, snapshot.vector)
     return result.hits, _log_notes(snapshot, result)

@@ -265,8 +265,8 @@ def _block_lines(tables: Tables, services: Services, run: SleeptimeRun) -> list[
     for memory in memories:
         for link in tables.links.of_memory(memory.id):
             if link.relation is Relation.SUPERSEDES and link.from_id == memory.id:
-                former = tables.memories.get(link.to_id)
-                superseded.setdefault(memory.id, []).extend([former.content] if former else [])
+                replaced = tables.memories.get(link.to_id)
+                superseded.setdefault(memory.id, []).extend([replaced.content] if replaced else [])
     # With several agents it is not known whether all of them serve the owner.
     is_only_agent = len(tables.agents.all()) < 2
     serves_owner = services.engine.policy.single_user or (

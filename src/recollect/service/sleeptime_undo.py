@@ -1,5 +1,5 @@
 """
-Undo a run of sleeptime: blocks get their former text, proposals are withdrawn, memories archived.
+Undo a run of sleeptime: blocks get their earlier text, proposals are withdrawn, memories archived.
 
 What a person decided or changed since then stays, and the result says so.
 """
@@ -58,17 +58,17 @@ def undo_run(services: Services, request: UndoSleeptimeRequest) -> SleeptimeRun:
 def _restore(
     tables: Tables, services: Services, run: SleeptimeRun, edit: SleeptimeEdit
 ) -> BlockChange | None:
-    """Give a block its former text; None if it changed since."""
+    """Give a block its earlier text back; return None if it changed since."""
     block = tables.blocks.get(edit.block_id)
-    former = tables.blocks.version(edit.block_id, edit.version_before)
-    if block is None or former is None or block.version != edit.version_after:
+    earlier = tables.blocks.version(edit.block_id, edit.version_before)
+    if block is None or earlier is None or block.version != edit.version_after:
         return None
     restored = edits.edit_block(
         block,
-        edits.replace_all(former.value),
+        edits.replace_all(earlier.value),
         by=BlockAuthor.SYSTEM,
         at=services.clock.now(),
-        unconfirmed_author=former.unconfirmed_author,
+        unconfirmed_author=earlier.unconfirmed_author,
     )
     reason = f"undone: sleeptime {run.id}"
     writing.save_version(tables, restored, by=BlockAuthor.USER, reason=reason)
@@ -76,7 +76,7 @@ def _restore(
 
 
 def _withdraw(tables: Tables, services: Services, edit: SleeptimeEdit) -> list[str]:
-    """Withdraw a proposal that waits, and let the one wait again that it replaced."""
+    """Withdraw a pending proposal; the one that it replaced is pending again."""
     proposal = tables.blocks.proposal(edit.proposal_id)
     if proposal is None:
         return []

@@ -112,7 +112,7 @@ class _ResolvedRequest:
 class _Surroundings:
     """All that is read for a request except the memories that match."""
 
-    scene: _ResolvedRequest
+    resolved: _ResolvedRequest
     query: ResolvedQuery
     asked_at: datetime
     time: TimeQuery | None  # what the task says of time
@@ -129,7 +129,7 @@ class _Surroundings:
 class _Material:
     """Everything that is read for a bundle, in one transaction."""
 
-    scene: _ResolvedRequest
+    resolved: _ResolvedRequest
     hits: tuple[Hit, ...]  # all that were found
     left_out: tuple[DroppedItem, ...]  # what was found and earned no line
     notes: tuple[str, ...]
@@ -154,7 +154,7 @@ def context_for(
     shares = _shares(request.shares)
     task = validate.query_of(request.task)
     material = _read_material(services, request, task, embeds_pending=embeds_pending)
-    agent = material.scene.place.agent
+    agent = material.resolved.place.agent
     counter = counter_for(model or (agent.model if agent else ""))
     options = BundleOptions(
         budget_tokens=request.budget_tokens,
@@ -178,7 +178,7 @@ def context_for(
 def shared_material(services: Services, request: ContextForRequest) -> SharedMaterial:
     """Return the memories and blocks that this store has for a task, for the bundle of another."""
     material = _read_material(services, request, validate.query_of(request.task))
-    return SharedMaterial(material.bundle.hits, material.scene.blocks)
+    return SharedMaterial(material.bundle.hits, material.resolved.blocks)
 
 
 def _read_material(
@@ -197,22 +197,22 @@ def _material_of(
     services: Services, snapshot: QuerySnapshot, request: ContextForRequest, task: str
 ) -> _Material:
     tables = snapshot.tables
-    scene = _scene(tables, request, task)
-    agent = scene.place.agent
+    resolved = _resolve_request(tables, request, task)
+    agent = resolved.place.agent
     windows = tuple(tables.files.open_windows(agent.id)) if agent else ()
-    query = resolve_query(services, tables, scene.query, scene.viewer)
-    surroundings = _read_surroundings(services, snapshot, scene, query)
+    query = resolve_query(services, tables, resolved.query, resolved.viewer)
+    surroundings = _read_surroundings(services, snapshot, resolved, query)
     candidates: Sequence[Hit] = ()
     notes = ["the query has no words to search for"]
     if has_words_to_search(task):
         candidates, notes = run_query(snapshot, query)
     bundle, left_out = _bundle_input(services, snapshot, surroundings, candidates)
     hits = {hit.memory.id: hit for hit in (*bundle.hits, *candidates)}
-    return _Material(scene, tuple(hits.values()), left_out, tuple(notes), bundle, windows)
+    return _Material(resolved, tuple(hits.values()), left_out, tuple(notes), bundle, windows)
 
 
 def _read_surroundings(
-    services: Services, snapshot: QuerySnapshot, scene: _ResolvedRequest, query: ResolvedQuery
+    services: Services, snapshot: QuerySnapshot, resolved: _ResolvedRequest, query: ResolvedQuery
 ) -> _Surroundings:
     """
     Read all but the memories that match.
@@ -220,10 +220,10 @@ def _read_surroundings(
     What needs no vector comes first, and then the messages, of which much is read by words: the
     query may still be embedded.
     """
-    request, conversation, tables = scene.request, scene.place.conversation, snapshot.tables
+    request, conversation, tables = resolved.request, resolved.place.conversation, snapshot.tables
     asked_at = request.asked_at or services.clock.now()
-    time = parse_time_query(scene.query.query, asked_at=asked_at)
-    aim = _aim(scene, time)
+    time = parse_time_query(resolved.query.query, asked_at=asked_at)
+    aim = _request_aim(resolved, time)
     history: tuple[Message, ...] | None = None
     in_context = 0
     summaries: Sequence[Summary] = ()
@@ -234,10 +234,10 @@ def _read_surroundings(
         summaries = tables.conversations.summaries(conversation.id)
     pins = tables.conversations.pins(conversation.id) if conversation else []
     preferences: Sequence[Hit] = ()
-    if aim.is_instruction or has_words_to_search(scene.query.query):
+    if aim.is_instruction or has_words_to_search(resolved.query.query):
         preferences = _answer_preferences(tables, query)
     return _Surroundings(
-        scene=scene,
+        resolved=resolved,
         query=query,
         asked_at=asked_at,
         time=time,
@@ -247,19 +247,19 @@ def _read_surroundings(
         summary=summaries[-1] if summaries else None,
         pins=tuple(pin for pin in pins if pin.active),
         preferences=preferences,
-        messages=_message_hits(snapshot, scene, history or (), time),
+        messages=_message_hits(snapshot, resolved, history or (), time),
     )
 
 
-def _aim(scene: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
+def _request_aim(resolved: _ResolvedRequest, time: TimeQuery | None) -> RequestAim:
     """Return what the request asks for."""
-    task = scene.query.query
+    task = resolved.query.query
     return RequestAim(
         word_count=len(content_words(task)),
         is_instruction=is_instruction(task),
         is_own_affair=asks_about_own_affairs(task),
         is_how_to=asks_how_to(task),
-        project_id=scene.viewer.project_id or "",
+        project_id=resolved.viewer.project_id or "",
         about_past=time is not None or asks_about_past(task),
         time_range=_bounded_range(time),
         speaker=intended_speaker(task),
@@ -274,7 +274,7 @@ def _bounded_range(time: TimeQuery | None) -> tuple[datetime, datetime] | None:
     return (start, end) if start is not None and end is not None else None
 
 
-def _scene(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRequest:
+def _resolve_request(tables: Tables, request: ContextForRequest, task: str) -> _ResolvedRequest:
     """Look up who asks; a conversation brings its agent, its project and itself as the session."""
     where = place_of(request)
     agent = find_agent(tables, request.agent.strip()) if request.agent is not None else None
@@ -323,11 +323,11 @@ def _bundle_input(
     candidates: Sequence[Hit],
 ) -> tuple[BundleInput, tuple[DroppedItem, ...]]:
     """Return everything the bundle is made from, and what was found and earned no line."""
-    scene, tables = surroundings.scene, snapshot.tables
-    request, agent, time = scene.request, scene.place.agent, surroundings.time
+    resolved, tables = surroundings.resolved, snapshot.tables
+    request, agent, time = resolved.request, resolved.place.agent, surroundings.time
     aim, in_context = surroundings.aim, surroundings.in_context
     memories = select_hits(candidates, aim)
-    relevant_hits = [*memories.hits, *_file_hits(services, snapshot, scene)]
+    relevant_hits = [*memories.hits, *_file_hits(services, snapshot, resolved)]
     hits = _with_other_sides(tables, surroundings.query, relevant_hits)
     messages = select_messages(
         surroundings.messages,
@@ -339,19 +339,21 @@ def _bundle_input(
     if hits or messages.messages or aim.is_instruction:
         hits += surroundings.preferences
     topics: tuple[BundleLine, ...] = ()
-    if not scene.query.query.strip() or (time is not None and time.include_all):
+    if not resolved.query.query.strip() or (time is not None and time.include_all):
         topics = (
-            *_summaries(tables, scene, surroundings.messages),
-            *_topics(tables, scene, surroundings.messages),
+            *_summaries(tables, resolved, surroundings.messages),
+            *_topics(tables, resolved, surroundings.messages),
         )
     metadata = None
     if request.metadata and agent is not None:
-        metadata = prompt_metadata(tables, agent, scene.blocks, surroundings.asked_at, in_context)
+        metadata = prompt_metadata(
+            tables, agent, resolved.blocks, surroundings.asked_at, in_context
+        )
     inputs = BundleInput(
         hits=tuple({hit.memory.id: hit for hit in reversed(hits)}.values())[::-1],
         repeated_on=memories.repeated_on,
         system_prompt=agent.system_prompt if agent else "",
-        blocks=scene.blocks,
+        blocks=resolved.blocks,
         summary=surroundings.summary,
         pins=surroundings.pins,
         messages=messages.messages,
@@ -367,12 +369,12 @@ def _bundle_input(
 
 def _message_hits(
     snapshot: QuerySnapshot,
-    scene: _ResolvedRequest,
+    resolved: _ResolvedRequest,
     history: Sequence[Message],
     time: TimeQuery | None,
 ) -> tuple[MessageHit, ...]:
     """Return the best earlier messages that the model does not see anyway."""
-    request, agent, text = scene.request, scene.place.agent, scene.query.query
+    request, agent, text = resolved.request, resolved.place.agent, resolved.query.query
     if agent is None or not request.message_limit or not has_words_to_search(text):
         return ()
     query = ResolvedMessageQuery(
@@ -381,11 +383,12 @@ def _message_hits(
         owner=Owner(Scope.AGENT, agent.id),
         filters=MessageFilters(
             roles=SPOKEN,
-            besides_conversation=None if request.history else scene.conversation_id or None,
-            project_id=scene.place.project_id,
+            besides_conversation=None if request.history else resolved.conversation_id or None,
+            project_id=resolved.place.project_id,
             besides_calls_of=TOOL_NAME,
         ),
-        limit=request.message_limit + min(len(history) + len(scene.visible_texts), EXTRA_MESSAGES),
+        limit=request.message_limit
+        + min(len(history) + len(resolved.visible_texts), EXTRA_MESSAGES),
     )
     when = time.time if time is not None else None
     if time is not None and when is not None and when.session_count is None:
@@ -395,7 +398,7 @@ def _message_hits(
     hits = [
         hit
         for hit in find_messages(snapshot.tables, query, snapshot.vector)
-        if hit.message.id not in ids and hit.message.content.strip() not in scene.visible_texts
+        if hit.message.id not in ids and hit.message.content.strip() not in resolved.visible_texts
     ]
     in_time = [hit for hit in hits if hit.parts.in_time]
     return tuple((in_time or hits)[: request.message_limit])
@@ -410,11 +413,11 @@ def _drop_orphaned_tool_results(messages: Sequence[Message]) -> Sequence[Message
 
 
 def _summaries(
-    tables: Tables, scene: _ResolvedRequest, hits: Sequence[MessageHit]
+    tables: Tables, resolved: _ResolvedRequest, hits: Sequence[MessageHit]
 ) -> tuple[BundleLine, ...]:
     """Return the summaries of other conversations that the hits come from."""
     ids = dict.fromkeys(hit.message.conversation_id for hit in hits)
-    ids.pop(scene.conversation_id, None)
+    ids.pop(resolved.conversation_id, None)
     summaries = tables.conversations.last_summaries(list(ids)[:SUMMARIES])
     return tuple(
         (summary.id, f"{summary.created_at:%Y-%m-%d}: {summary.content}")
@@ -424,19 +427,19 @@ def _summaries(
 
 
 def _topics(
-    tables: Tables, scene: _ResolvedRequest, hits: Sequence[MessageHit]
+    tables: Tables, resolved: _ResolvedRequest, hits: Sequence[MessageHit]
 ) -> tuple[BundleLine, ...]:
     """Return the topics of the last conversations: their title, or the first typed message."""
-    if scene.place.agent is None:
+    if resolved.place.agent is None:
         return ()
     latest = tables.conversations.latest(
-        scene.place.agent.id, project_id=scene.place.project_id, limit=TOPICS + 1
+        resolved.place.agent.id, project_id=resolved.place.project_id, limit=TOPICS + 1
     )
-    earlier = [conversation for conversation in latest if conversation.id != scene.conversation_id][
-        :TOPICS
-    ]
+    earlier = [
+        conversation for conversation in latest if conversation.id != resolved.conversation_id
+    ][:TOPICS]
     # A first message that is in the bundle or in sight is not repeated.
-    visible = {hit.message.content.strip() for hit in hits} | scene.visible_texts
+    visible = {hit.message.content.strip() for hit in hits} | resolved.visible_texts
     openings = _openings(
         tables, [conversation.id for conversation in earlier if not conversation.title]
     )
@@ -509,14 +512,16 @@ def _is_for_every_answer(memory: Memory) -> bool:
     return is_personal or memory.type is MemoryType.PROFILE
 
 
-def _file_hits(services: Services, snapshot: QuerySnapshot, scene: _ResolvedRequest) -> list[Hit]:
+def _file_hits(
+    services: Services, snapshot: QuerySnapshot, resolved: _ResolvedRequest
+) -> list[Hit]:
     """Return memories that contain the name of the current file."""
-    if scene.request.file is None:
+    if resolved.request.file is None:
         return []
-    name = _absolute(scene.request.file).name
-    query = replace(scene.query, query=name, limit=FILE_HITS)
-    resolved = resolve_query(services, snapshot.tables, query, scene.viewer)
-    hits, _ = run_query(with_query(services, snapshot, name), resolved)
+    name = _absolute(resolved.request.file).name
+    query = replace(resolved.query, query=name, limit=FILE_HITS)
+    file_query = resolve_query(services, snapshot.tables, query, resolved.viewer)
+    hits, _ = run_query(with_query(services, snapshot, name), file_query)
     return [hit for hit in hits if name.lower() in hit.memory.content.lower()]
 
 
@@ -526,8 +531,8 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
         return ()
     path = require_readable(_absolute(request.file), services.readable_folders)
     root = find_checkout(path).root
-    resolved = path.resolve()
-    name = resolved.relative_to(root) if resolved.is_relative_to(root) else resolved.name
+    real_path = path.resolve()
+    name = real_path.relative_to(root) if real_path.is_relative_to(root) else real_path.name
     lines = [("file", str(name))]
     if path.exists():
         for commit in file_history(path, roots=[root], limit=COMMITS):
@@ -558,7 +563,7 @@ def _log_bundle(services: Services, material: _Material, bundle: Bundle, note: s
     ]
     sizes = ", ".join(f"{section.name} {section.tokens}" for section in bundle.sections)
     notes = [*material.notes, note, *([f"tokens: {sizes}"] if sizes else [])]
-    query, agent_id = material.scene.query, material.scene.viewer.agent_id
+    query, agent_id = material.resolved.query, material.resolved.viewer.agent_id
     retrieval_id = log_query(services, "context_for", query, hits, notes, items, agent_id=agent_id)
     return replace(bundle, retrieval_id=retrieval_id)
 

@@ -105,7 +105,7 @@ class TeamDirectory:
         return NewToken(user=user, token=token)
 
     def rotate_user(self, name: str, *, by: str = "") -> NewToken:
-        """Give a user a new token; the former one is refused from now on."""
+        """Give a user a new token; the old one is refused from now on."""
         token, now = new_token(), self._clock.now()
 
         def write(tables: Tables) -> User:

@@ -19,7 +19,7 @@ from recollect.domain.transcript import Voice
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import InvalidInput, NotFound
 from recollect.lazy_dataclass import dataclass
-from recollect.service.kept_memory import activate
+from recollect.service.keep_candidate import activate
 from recollect.service.place_lookup import RequestPlace, ensure_place, find_viewer, place_of
 from recollect.service.services import Services
 from recollect.store.protocol import Tables
@@ -114,7 +114,7 @@ def _item(item: object) -> Mapping[str, Any]:
 
 
 def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -> Memory:
-    """Set a named fact about the user; a former value stays readable as superseded."""
+    """Set a named fact about the user; its earlier value stays readable as superseded."""
     name = request.key.strip()
     if not name or redact(name).redactions:
         raise InvalidInput("the key of a profile fact is empty or holds a secret; name the fact")
@@ -123,21 +123,21 @@ def upsert_profile_fact(services: Services, request: UpsertProfileFactRequest) -
     )
 
     def write(tables: Tables) -> Memory:
-        former = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
-        if former is not None and former.content == fact.request.content:
+        earlier = tables.memories.with_key(name, Owner(Scope.GLOBAL, ""))
+        if earlier is not None and earlier.content == fact.request.content:
             now = services.clock.now()
-            confirmed = replace(former, confirmed_at=now, updated_at=now)
+            confirmed = replace(earlier, confirmed_at=now, updated_at=now)
             tables.memories.update_mutable_fields(confirmed)
             return confirmed
         writer = AuditedWriter(tables, services.clock, BlockAuthor.USER)
         memory_id = services.clock.new_id()
-        if former is not None:
+        if earlier is not None:
             effects = ChangeEffects(caused_by=memory_id)
             kind, reason = ChangeKind.SUPERSEDED, "the fact has a new value"
-            writer.change_status(former, Status.SUPERSEDED, kind, reason, effects=effects)
+            writer.change_status(earlier, Status.SUPERSEDED, kind, reason, effects=effects)
         memory = _store(services, tables, fact, memory_id=memory_id)
-        if former is not None:
-            writer.link(memory.id, Relation.SUPERSEDES, former.id)
+        if earlier is not None:
+            writer.link(memory.id, Relation.SUPERSEDES, earlier.id)
         return memory
 
     return services.store.write(write)

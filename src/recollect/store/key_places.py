@@ -211,7 +211,7 @@ def _add_to_keyring(key: StoreKey) -> None:
         text = keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
         if key not in parse_keys(text):
             keyring.set_password(KEYRING_SERVICE, KEYRING_USER, f"{text}\n{key.text}".strip())
-    except Exception as error:  # as above
+    except Exception as error:  # any back end of any system
         raise StoreUnavailable(
             f"the OS keyring did not accept the key ({type(error).__name__}: {error}); "
             "nothing was encrypted. Use a key file or a passphrase instead"

@@ -71,7 +71,7 @@ def remove_multiline_secrets(text: str) -> str:
         if not spans:
             return text
         text, _redactions = _replace_spans(text, spans, [], keep_lines=True)
-    tag = _PRIVATE_TAG.search(text)  # a hostile text, as above
+    tag = _PRIVATE_TAG.search(text)  # the rounds are over: a hostile text
     return text if tag is None else text[: tag.start()] + "\n" * text.count("\n", tag.start())
 
 

@@ -140,13 +140,13 @@ class ChatProgram:
     def _remember_edits(self, before: Mapping[str, Block]) -> None:
         """Let `/undo` restore the blocks that the agent edited in this turn."""
         for block_id, block in self._block_versions().items():
-            former = before.get(block_id)
-            if former is not None and former.version != block.version:
+            earlier = before.get(block_id)
+            if earlier is not None and earlier.version != block.version:
                 restore = partial(
                     self._session.rec.blocks.rollback,
                     None,
                     block.id,
-                    former.version,
+                    earlier.version,
                     expected_version=block.version,
                 )
                 name = f"the agent's edit of block {block.label}"

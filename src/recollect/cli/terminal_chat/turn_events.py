@@ -76,8 +76,8 @@ def _interrupt_flag() -> Iterator[threading.Event]:
     def set_flag(_: int, __: FrameType | None) -> None:
         flag.set()
 
-    former = signal.signal(signal.SIGINT, set_flag)
+    earlier_handler = signal.signal(signal.SIGINT, set_flag)
     try:
         yield flag
     finally:
-        signal.signal(signal.SIGINT, former)
+        signal.signal(signal.SIGINT, earlier_handler)

@@ -189,7 +189,7 @@ def _wrap_async_send(http: ModuleType) -> Callable[[Method], Method]:
             if session.injects_memory:
                 # It blocks, so it must not run in the event loop.
                 request = await run_blocking(session.inject_memory, model_request, request)
-            with no_session():  # as above
+            with no_session():  # `original` may call another patched method
                 response = await original(self, request, **options)
             session.tap_response(model_request, http, response)
             return response

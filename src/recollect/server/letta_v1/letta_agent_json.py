@@ -124,11 +124,13 @@ def block_tags(block: Block) -> list[str]:
 
 
 def block_metadata(
-    former: Mapping[str, Any], metadata: Mapping[str, Any] | None, tags: Sequence[str] | None
+    stored_metadata: Mapping[str, Any],
+    metadata: Mapping[str, Any] | None,
+    tags: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Return the metadata of a block with what a client gave; None leaves that part as it was."""
-    own = former if metadata is None else metadata
-    letta_metadata = former.get(LETTA)
+    own = stored_metadata if metadata is None else metadata
+    letta_metadata = stored_metadata.get(LETTA)
     letta_metadata = dict(letta_metadata) if isinstance(letta_metadata, Mapping) else {}
     if tags is not None:
         unmapped_fields = letta_metadata.get("rest")

@@ -51,7 +51,7 @@ def memory_tools(rec: LocalRecollect) -> list[dict[str, Any]]:
 
 
 def default_tools(rec: LocalRecollect) -> list[dict[str, Any]]:
-    """Return the memory tools that an agent has unless somebody chooses."""
+    """Return the memory tools that an agent has if nobody chose its tools."""
     return [tool for tool in memory_tools(rec) if tool["name"] in DEFAULT_TOOLS]
 
 
@@ -93,7 +93,7 @@ def find_default_conversation(rec: LocalRecollect, agent: Agent) -> Conversation
 
 
 def default_conversation(rec: LocalRecollect, agent: Agent) -> Conversation:
-    """Return the same; it is started if there is none, and opened again if it has ended."""
+    """Return the default conversation of an agent; start it, or reopen it if it has ended."""
     conversation = find_default_conversation(rec, agent)
     if conversation is None:
         return rec.conversations.start(agent=agent, key=default_key(reset_count(agent)))
@@ -112,7 +112,7 @@ def reset_count(agent: Agent) -> int:
 
 
 def is_default_key(key: str) -> bool:
-    """Return whether a key is that of a conversation that an agent has by itself."""
+    """Return whether a key is that of a default conversation."""
     return key == DEFAULT_KEY or key.startswith(f"{DEFAULT_KEY}-")
 
 

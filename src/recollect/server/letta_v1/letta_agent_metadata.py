@@ -86,10 +86,10 @@ def with_letta_metadata(
     Values of variables and keys are secrets and left out. A new agent edits the blocks it shares at
     once, as an agent of Letta does.
     """
-    former = _mapping(agent.metadata, LETTA) if agent is not None else {}
-    unmapped_fields = dict(_DEFAULTS) if agent is None else _mapping(former, "agent", "rest")
-    original_values = _mapping(former, "agent", "was")
-    file = {**EMPTY_FILE, **_mapping(former, "file")}
+    stored_fields = _mapping(agent.metadata, LETTA) if agent is not None else {}
+    unmapped_fields = dict(_DEFAULTS) if agent is None else _mapping(stored_fields, "agent", "rest")
+    original_values = _mapping(stored_fields, "agent", "was")
+    file = {**EMPTY_FILE, **_mapping(stored_fields, "file")}
     unmapped_fields = {**unmapped_fields, **blank_variables(fields)[0]}
     if tools is not None:
         unmapped_fields["tool_ids"] = [tool["id"] for tool in tools]
@@ -97,7 +97,7 @@ def with_letta_metadata(
     if names is not None:
         original_values = {**original_values, "name": {"ours": names[0], "theirs": names[1]}}
     letta_metadata = {
-        **former,
+        **stored_fields,
         "agent": {"rest": unmapped_fields, "was": original_values},
         "file": file,
         "model": model,

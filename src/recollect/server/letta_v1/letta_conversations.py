@@ -93,7 +93,7 @@ def create_conversation(call: LettaCall) -> Any:
 
 
 def list_conversations(call: LettaCall) -> Any:
-    """Return conversations besides those that agents have by themselves."""
+    """Return conversations, without the default conversations of agents."""
     query = call.query_as(ConversationQuery)
     agent = None
     if query.agent_id is not None:
@@ -150,7 +150,7 @@ def list_messages(call: LettaCall) -> Any:
 
 
 def create_messages(call: LettaCall) -> Any:
-    """Send messages in a conversation; the answer is a stream unless the client says otherwise."""
+    """Send messages in a conversation; the answer is a stream unless the client refuses one."""
     conversation, body = _conversation(call), call.body_as(MessagesBody)
     if conversation.agent_id is None:
         raise InvalidInput(f"conversation {conversation.id} has no agent that could answer")
@@ -177,7 +177,7 @@ def compact_conversation(call: LettaCall) -> Any:
 
 
 def compact_agent(call: LettaCall) -> Any:
-    """Do the same in the conversation that an agent has by itself."""
+    """Compact the default conversation of an agent."""
     return _compact(call, default_conversation(call.rec, require_agent(call)))
 
 
@@ -229,7 +229,7 @@ def _last_message_at(rec: LocalRecollect, conversation: Conversation) -> Any:
 
 
 def _all(rec: LocalRecollect, agent: Agent | None) -> list[Conversation]:
-    """Return the conversations that an agent does not have by itself, oldest first."""
+    """Return the conversations that are not the default of an agent, oldest first."""
     conversations: list[Conversation] = []
     while page := rec.conversations.list(agent=agent, limit=MAX_LIMIT, offset=len(conversations)):
         conversations += page

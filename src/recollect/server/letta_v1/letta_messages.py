@@ -59,14 +59,14 @@ class CapturedTurn(LettaBody):
 
 
 def create_messages(call: LettaCall) -> Any:
-    """Send messages to an agent, in the conversation that it has by itself."""
+    """Send messages to an agent, in its default conversation."""
     agent, body = require_agent(call), call.body_as(MessagesBody)
     conversation = default_conversation(call.rec, agent)
     return respond_to_messages(call.rec, agent, conversation, body, streaming=bool(body.streaming))
 
 
 def stream_messages(call: LettaCall) -> Any:
-    """Do the same; the answer is a stream of events."""
+    """Send messages to an agent, in its default conversation; answer with a stream of events."""
     agent, body = require_agent(call), call.body_as(MessagesBody)
     conversation = default_conversation(call.rec, agent)
     return respond_to_messages(call.rec, agent, conversation, body, streaming=True)
@@ -92,7 +92,7 @@ def capture_messages(call: LettaCall) -> Any:
 
 
 def cancel_run(call: LettaCall) -> Any:
-    """Stop the open run of the conversation that an agent has by itself."""
+    """Stop the open run of an agent's default conversation."""
     agent = require_agent(call)
     conversation = find_default_conversation(call.rec, agent)
     return {} if conversation is None else stop_run(call.rec, conversation)
@@ -133,7 +133,7 @@ def retrieve_message(call: LettaCall) -> Any:
 
 
 def search_messages(call: LettaCall) -> Any:
-    """Return the messages that match best, however good they are."""
+    """Return the messages that match best, also below the relevance threshold."""
     rec, body = call.rec, call.body_as(MessageSearchBody)
     if body.conversation_id is not None:
         hits = _search(rec, body, conversation=_conversation(rec, body.conversation_id))

@@ -107,7 +107,7 @@ def _passages_containing(
 
 
 def search_agent_passages(call: LettaCall) -> Any:
-    """Return the best passages of an agent and its archives, however good they are."""
+    """Return the best passages of an agent and its archives, also below the threshold."""
     agent, query = require_agent(call), call.query_as(PassageSearchQuery)
     hits = _search_all(
         call.rec,

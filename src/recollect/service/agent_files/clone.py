@@ -109,7 +109,7 @@ def link_to_originals(
 
 
 def _with_origin(parts: AgentParts, origin: Mapping[str, Any] | None) -> AgentParts:
-    """Return the agent with its own origin in place of the former branches and merges."""
+    """Return the agent with its own origin instead of those of earlier branches and merges."""
     metadata = {
         name: value
         for name, value in parts.agent.metadata.items()

@@ -41,11 +41,11 @@ def restore(carry: Any, ours: Record) -> dict[str, Any]:
     rest, was = carry.get("rest"), carry.get("was")
     record: dict[str, Any] = dict(rest) if isinstance(rest, Mapping) else {}
     for name, value in ours.items():
-        former = was.get(name) if isinstance(was, Mapping) else None
-        if not isinstance(former, Mapping) or former.get("ours") != value:
+        original = was.get(name) if isinstance(was, Mapping) else None
+        if not isinstance(original, Mapping) or original.get("ours") != value:
             record[name] = value
-        elif "theirs" in former:
-            record[name] = former["theirs"]
+        elif "theirs" in original:
+            record[name] = original["theirs"]
     return record
 
 

@@ -2,8 +2,8 @@
 Merge one agent into another: a three-way merge of blocks, and the passages that are missing here.
 
 For each block there are three values: ours, theirs, and the base, the last value both are known to
-have had (when one branched from the other, or at a former merge). What only they changed is taken,
-what only we changed stays, what both changed is a conflict: nothing is written for it until the
+have had (when one branched from the other, or at a merge). What only they changed is taken, what
+only we changed stays, what both changed is a conflict: nothing is written for it until the
 caller says what to take. Blocks are decided first, as values, then written in one transaction with
 the passages.
 """

@@ -37,12 +37,12 @@ class BlockRepository(IndexedRepository):
 
     def set(self, block: Block) -> None:
         """Store the present fields of a block, and index it again if its text changed."""
-        former = self.get(block.id)
+        old = self.get(block.id)
         self._run("set_block", **_values(block))
-        if former is not None and _index_entry(former) != _index_entry(block):
-            self._index.remove(block.id, indexed_text(former))
+        if old is not None and _index_entry(old) != _index_entry(block):
+            self._index.remove(block.id, indexed_text(old))
             self._index.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
-        if former is not None and former.label != block.label:
+        if old is not None and old.label != block.label:
             self._run("relabel", block_id=block.id, label=block.label)
 
     def get(self, block_id: str) -> Block | None:

@@ -33,13 +33,13 @@ class DocumentRepository(IndexedRepository):
         if document.text:
             self._index.add(ItemKind.DOCUMENT, document.owner, document.id, document.text)
 
-    def set(self, document: Document, former: Document) -> None:
+    def set(self, document: Document, old: Document) -> None:
         """Store another value of a document, given as it was and as it is."""
         self._run("set_document", **_values(document))
-        if document.text == former.text:
+        if document.text == old.text:
             return
-        if former.text:
-            self._index.remove(former.id, former.text)
+        if old.text:
+            self._index.remove(old.id, old.text)
         if document.text:
             self._index.add(ItemKind.DOCUMENT, document.owner, document.id, document.text)
 

@@ -29,17 +29,17 @@ class FileRepository(IndexedRepository):
 
     def save(self, file: StoredFile, at: datetime) -> StoredFile:
         """Store and index a file as it was just read; return it with its permanent id."""
-        former = self.at_path(file.path, file.project_id)
-        if former is not None and former.sha256 == file.sha256:
-            return former
+        old = self.at_path(file.path, file.project_id)
+        if old is not None and old.sha256 == file.sha256:
+            return old
         owner = Owner(Scope.PROJECT, file.project_id) if file.project_id else None
-        if former is None:
+        if old is None:
             self._run("add_file", **field_values(file), at=at)
             if owner is not None:
                 self._index.add(ItemKind.FILE, owner, file.id, _file_text(file))
             return file
-        self._index.remove(former.id, _file_text(former))
-        updated = replace(file, id=former.id)
+        self._index.remove(old.id, _file_text(old))
+        updated = replace(file, id=old.id)
         self._run("set_file", **field_values(updated), at=at)
         if owner is not None:
             self._index.add(ItemKind.FILE, owner, updated.id, _file_text(updated))

@@ -17,18 +17,18 @@ class SkillRepository(Repository):
 
     def save(self, skill: StoredSkill, at: datetime) -> str:
         """
-        Store a skill as it is now; return its id, the former one if it was stored before.
+        Store a skill as it is now; return its id, the same one if it was stored before.
 
         One that came from another device gets its path here.
         """
         values = field_values(skill)
         names = ("name", "sha256", "origin", "metadata", "project_id", "path")
-        former = self._value("stored_skill", **{name: values[name] for name in names})
-        if former is None:
+        old = self._value("stored_skill", **{name: values[name] for name in names})
+        if old is None:
             self._run("add_skill", **values, at=at)
             return skill.id
-        self._run("set_path", id=former, path=skill.path)
-        return str(former)
+        self._run("set_path", id=old, path=skill.path)
+        return str(old)
 
     def load(self, agent_id: str, skill_id: str, at: datetime) -> None:
         """Give a skill to an agent."""

@@ -96,7 +96,7 @@ class StoredTextRepository(Repository):
     def overwrite(self, cells: Sequence[TextCell]) -> None:
         """Store the texts of some cells, and index their records again."""
         records = sorted({(cell.table, str(cell.key[0])) for cell in cells if cell.table in _KINDS})
-        former = self._items_of(records)
+        old = self._items_of(records)
         for cell in cells:
             _, columns = COLUMNS[cell.table]
             values = dict.fromkeys(columns) | {cell.column: cell.text}
@@ -105,11 +105,11 @@ class StoredTextRepository(Repository):
                 values["fingerprint"] = fingerprint(cell.text) if is_content else None
             self._run(f"set_{cell.table}", **values, **_key_values(cell))
         current = self._items_of(records)
-        for record_id, item in former.items():
+        for record_id, item in old.items():
             if record_id not in current:
                 self._index.remove(record_id, item.text)
         for record_id, item in current.items():
-            texts = {"former_text": former.get(record_id, item).text, "text": item.text}
+            texts = {"former_text": old.get(record_id, item).text, "text": item.text}
             self._index.replace(item.kind, item.owner, record_id, **texts)
 
     def sources(self) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ class UnfinishedWorkRepository(Repository):
     _statements = "unfinished_work"
 
     def add(self, work: UnfinishedWork) -> None:
-        """Store that some work has begun; a former start of the same work stays."""
+        """Record that some work has begun; an earlier start of the same work stays."""
         self._run("add", **field_values(work))
 
     def remove(self, kind: WorkKind, subject: str = "") -> None:

@@ -356,10 +356,10 @@ class SqliteStore:
             except StoreError:
                 return False
             log.warning("%s; reading what could be rescued", source.reason)
-            former, self._source, self._schema = self._source, source, schema
+            old, self._source, self._schema = self._source, source, schema
             self._forget_readers()
-            if former is not None:
-                former.close()
+            if old is not None:
+                old.close()
             return True
 
     def erase_deleted_content(self, *, give_up_s: float) -> bool:

@@ -11,7 +11,7 @@ class ListModelsRequest(VerbRequest[list[EmbeddingModel]], route="GET /models"):
 
 
 class UseModelRequest(VerbRequest[ModelSelection], route="PUT /models/in-use"):
-    """Choose the store's model; the former one answers until everything is embedded."""
+    """Choose the store's model; the previous one answers until everything is embedded."""
 
     name: Text
 

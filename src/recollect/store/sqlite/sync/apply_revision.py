@@ -172,9 +172,9 @@ class RevisionApplier:
             return RevisionOutcome.UNCHANGED
         is_newer = stored is not None and includes(revision.vector, stored.vector)
         if is_newer and not self._state.is_changed(kind, record_id):
-            former = self._index.item(kind, record_id)
+            old = self._index.item(kind, record_id)
             self._rows.delete(kind, record_id)
-            self._index.remove(record_id, former)
+            self._index.remove(record_id, old)
             self._store_revision(revision, vector, stored)
             self._state.clear_change(kind, record_id)
             self.received[kind] += 1
@@ -255,9 +255,9 @@ class RevisionApplier:
         rows = self._collisions.resolve(kind, revision.rows, revision.origin)
         is_unsent = is_unsent or rows is None or not _same(rows, revision.rows)
         if rows is not None:
-            former = self._index.item(kind, record_id)
+            old = self._index.item(kind, record_id)
             self._rows.write(kind, rows)
-            self._index.update(kind, record_id, former)
+            self._index.update(kind, record_id, old)
             if present is not None and loses_text(kind, present, rows):
                 request_erasure(self._tables, self._clock)
             if kind == "sources":
@@ -347,11 +347,11 @@ class RevisionApplier:
 
     def _unite(self, kind: str, alias: str, main_id: str) -> None:
         """Give a record that is here another id, under which there may be one already."""
-        former = self._rows.read(kind, alias) if self._rows.exists(kind, main_id) else None
+        old = self._rows.read(kind, alias) if self._rows.exists(kind, main_id) else None
         former_clock = self._clock_of(kind, alias)
         is_main_changed = self._state.is_changed(kind, main_id)
         self._rename(kind, alias, main_id)
-        if former is None:
+        if old is None:
             return
         request_erasure(self._tables, self._clock)  # its row may be the last one with these words
         if not is_main_changed:
@@ -365,7 +365,7 @@ class RevisionApplier:
             vector={},
             clock=former_clock,
             origin=stored.origin if stored else self._device,
-            rows=former,
+            rows=old,
         )
         self._merge(self._with_known_ids(other), present, stored)
         self._state.mark_merged(kind, main_id)
@@ -378,7 +378,7 @@ class RevisionApplier:
         return stored.clock
 
     def _rename(self, kind: str, record_id: str, main_id: str) -> None:
-        self.finish()  # what is not indexed yet would be indexed under its former owner
+        self.finish()  # what is not indexed yet would be indexed under its old owner
         self._collisions.make_room(kind, record_id, main_id)
         rename_record(self._db, self._tables.word_index, kind, record_id, main_id)
         self._state.rename(kind, record_id, main_id)

@@ -106,7 +106,7 @@ class KeptVersions:
         if version.kind == "documents":
             changed["revision"] = row["revision"] + 1
         index = RecordIndex(self._tables)
-        former = index.item(version.kind, version.record_id)
+        old = index.item(version.kind, version.record_id)
         try:
             self._rows.write(version.kind, {**present, version.kind: [changed]})
         except apsw.ConstraintError as error:
@@ -114,7 +114,7 @@ class KeptVersions:
                 f"{version.kind} {version.name}: the version does not fit into the store any more "
                 f"({error}); another one may have its name by now"
             ) from error
-        index.update(version.kind, version.record_id, former)
+        index.update(version.kind, version.record_id, old)
         index.add_new()
         self.discard(version.id)
         replaced = {name: row[name] for name in version.values}

@@ -189,7 +189,7 @@ class Publisher:
         return batch
 
     def _rewrite_redacted(self, redacted: Sequence[tuple[str, str]]) -> None:
-        """Write the files that hold former texts of some records anew, without these records."""
+        """Write the files that hold old texts of some records anew, without these records."""
         self._replace_unreadable_files(self._files_with(redacted))
         files = self._files_with(redacted)
         with self._store.read() as tables:

@@ -23,25 +23,25 @@ class RecordIndex:
         items: Sequence[str] = [record_id]
         return None if item_kind is None else next(self._items.with_ids(item_kind, items), None)
 
-    def update(self, kind: str, record_id: str, former: IndexedItem | None) -> None:
-        """Index a record that was written; *former* is what `item` returned before."""
+    def update(self, kind: str, record_id: str, old: IndexedItem | None) -> None:
+        """Index a record that was written; *old* is what `item` returned before."""
         item_kind = KINDS[kind].item
         if item_kind is None:
             return
-        if former is None:
+        if old is None:
             self._new.setdefault(item_kind, []).append(record_id)
             return
         current = self.item(kind, record_id)
         if current is None:
-            self._index.remove(record_id, former.text)
-        elif current != former and record_id not in self._new.get(item_kind, ()):
-            texts = {"former_text": former.text, "text": current.text}
+            self._index.remove(record_id, old.text)
+        elif current != old and record_id not in self._new.get(item_kind, ()):
+            texts = {"former_text": old.text, "text": current.text}
             self._index.replace(item_kind, current.owner, record_id, **texts)
 
-    def remove(self, record_id: str, former: IndexedItem | None) -> None:
+    def remove(self, record_id: str, old: IndexedItem | None) -> None:
         """Remove a record that was deleted."""
-        if former is not None:
-            self._index.remove(record_id, former.text)
+        if old is not None:
+            self._index.remove(record_id, old.text)
 
     def add_new(self) -> None:
         """Index the records that had no entry."""

@@ -217,10 +217,10 @@ def revision_line(revision: Revision) -> bytes:
 
 
 def open_folder(path: Path, keys: KeyPlaces, *, known_key_id: str = "") -> SharedFolder:
-    """Return the shared folder at *path*; files under a former key can be read too."""
+    """Return the shared folder at *path*; files under an earlier key can be read too."""
     key = key_of_folder(path, keys, known_key_id=known_key_id)
     present = [] if keys.key_file is None else read_key_file(keys.key_file)
-    return SharedFolder(path, key, [former for former in present if former != key])
+    return SharedFolder(path, key, [earlier for earlier in present if earlier != key])
 
 
 def create_folder(path: Path, key: StoreKey, passphrase: str) -> None:

@@ -87,13 +87,13 @@ class SyncState:
     def replace_device(self, device: Device) -> None:
         """Store that this store is another device now, which has written no files yet."""
         self.set_device(device)
-        self._db.execute("DELETE FROM sync_contents")  # they are those of the former device
+        self._db.execute("DELETE FROM sync_contents")  # they are those of the former device id
 
     def forget_former_device(self, name: str) -> None:
-        """Note that the files of a former device were deleted."""
+        """Record that the files of a former device id were deleted."""
         device = self.device()
         assert device is not None
-        others = [former for former in device.former_devices.split() if former != name]
+        others = [device_id for device_id in device.former_devices.split() if device_id != name]
         self.set_device(replace(device, former_devices=" ".join(others)))
 
     def tick(self, now: int) -> int:
@@ -216,7 +216,7 @@ class SyncState:
         return self._db.execute(sql, (kind, record_id)).get is not None
 
     def mark_redacted(self, kind: str, record_id: str) -> None:
-        """Mark a changed record: files that hold its former text are to be written anew."""
+        """Mark a changed record: files that hold its old text are to be written anew."""
         sql = "UPDATE sync_changes SET redacted = 1 WHERE kind = ? AND id = ?"
         self._db.execute(sql, (kind, record_id))
 
@@ -238,12 +238,12 @@ class SyncState:
         self._delete_settled()
 
     def redacted(self) -> list[tuple[str, str]]:
-        """Return the records whose former text must leave the files of this device."""
+        """Return the records whose old text must be removed from the files of this device."""
         sql = "SELECT kind, id FROM sync_changes WHERE redacted AND times = 0 ORDER BY kind, id"
         return [(str(kind), str(record_id)) for kind, record_id in self._db.execute(sql)]
 
     def clear_redacted(self, records: Iterable[tuple[str, str]]) -> None:
-        """Note that the former text of some records is in no file any more."""
+        """Record that no file holds the old text of some records any more."""
         sql = "UPDATE sync_changes SET redacted = 0 WHERE kind = ? AND id = ? AND times = 0"
         self._db.executemany(sql, records)
         self._delete_settled()

@@ -1,4 +1,4 @@
-"""Open a store on a database server, for which a package is needed that most users do not have."""
+"""Open a store on a PostgreSQL server. Needs a package that most users do not have."""
 
 from recollect.app.team_space import TeamSpace
 from recollect.clock import Clock
@@ -7,7 +7,7 @@ from recollect.errors import PackageMissing
 from recollect.store.protocol import Store
 
 
-def open_server_store(
+def open_postgres_store(
     settings: Settings,
     clock: Clock,
     space: TeamSpace | None = None,
@@ -47,7 +47,7 @@ def open_server_store(
     )
 
 
-def server_store_exists(settings: Settings, first: Store) -> bool:
+def postgres_store_exists(settings: Settings, first: Store) -> bool:
     """Return whether a store is in the schema of the setting `db`, beside the *first* store."""
     from recollect.store.postgres.server_address import parse_address
     from recollect.store.postgres.store import PostgresStore

@@ -1,14 +1,14 @@
 """
-Exchanges of a `learning()` block that wait, because an adapter may store them.
+Exchanges of a `learning()` block that are not recorded yet, because an adapter may store them.
 
 An adapter of `recollect.integrations` that keeps the history of a framework stores what was said
-itself, before the model is called or after the run. It says so here (`note_stored`), and a call
+itself, before the model is called or after the run. It reports that with `note_stored`, and a call
 whose last user message it stored is not recorded a second time.
 
 Theory of operation. In a process without such an adapter nothing waits. In one with an adapter an
-exchange is held until the adapter stores its user message, for at most `HOLD_S`; what is left then,
-or at the end of the block, is recorded as usual: no adapter knows of it. The texts an adapter
-stored are known as long, for the later calls of the same run.
+exchange waits until the adapter stores its user message, for at most `HOLD_S`; what still waits
+then, or at the end of the block, is recorded: no adapter stores it. The texts that an adapter
+stored are remembered for `HOLD_S` too, because later calls of the same run repeat them.
 """
 
 import threading
@@ -21,53 +21,53 @@ from recollect.client.current_session import current_session
 from recollect.client.intercept.model_call import ResponseRecorder
 
 HOLD_S = 600.0  # a run with many steps may take so long
-MAX_HELD = 500
-MAX_HELD_BYTES = 32_000_000
+MAX_PENDING = 500
+MAX_PENDING_BYTES = 32_000_000
 MAX_NOTED = 1_000  # texts of one block
 
 
-class HeldExchanges:
+class PendingExchanges:
     """The exchanges of one block that are not recorded yet. Thread-safe."""
 
     def __init__(self, record: Callable[[ResponseRecorder], None]) -> None:
         self._record = record
         self._lock = threading.Lock()
-        self._held: deque[tuple[float, str, ResponseRecorder]] = deque()
+        self._pending: deque[tuple[float, str, ResponseRecorder]] = deque()
         self._bytes = 0
         self._noted: dict[str, float] = {}  # texts that an adapter stored, and when; oldest first
 
     def add(self, exchange: ResponseRecorder) -> None:
-        """Record an exchange, or hold it if an adapter may store it."""
+        """Record an exchange, or keep it pending if an adapter may store it."""
         if not _adapter.is_in_use:
             self._record(exchange)
             return
         query = _normalised(exchange.last_user_text())
         with self._lock:
             if not self._is_stored(query):
-                self._held.append((time.monotonic(), query, exchange))
+                self._pending.append((time.monotonic(), query, exchange))
                 self._bytes += exchange.size
             surplus = self._take_surplus()
         for old in surplus:
             self._record(old)
 
     def note_stored(self, texts: Iterable[str]) -> None:
-        """Drop the exchanges with these user messages, now and as long as they may be repeated."""
+        """Drop pending and later exchanges with these user messages: an adapter has stored them."""
         with self._lock:
             for text in filter(None, map(_normalised, texts)):
                 self._note(text)
-            waiting, self._held = self._held, deque()
-            self._held.extend(entry for entry in waiting if not self._is_stored(entry[1]))
-            self._bytes = sum(exchange.size for _, _, exchange in self._held)
+            waiting, self._pending = self._pending, deque()
+            self._pending.extend(entry for entry in waiting if not self._is_stored(entry[1]))
+            self._bytes = sum(exchange.size for _, _, exchange in self._pending)
 
     def release(self) -> None:
-        """Record what is left, because the block ends."""
+        """Record every pending exchange, because the block ends."""
         with self._lock:
-            left, self._held = self._held, deque()
-        for _, _, exchange in left:
+            pending, self._pending = self._pending, deque()
+        for _, _, exchange in pending:
             self._record(exchange)
 
     def _is_stored(self, query: str) -> bool:
-        """Return whether an adapter stored this message, to which others may have added lines."""
+        """Return whether an adapter stored this message, perhaps without some of its lines."""
         oldest = time.monotonic() - HOLD_S
         for text, noted_at in self._noted.items():
             if noted_at >= oldest and f"\n{text}\n" in f"\n{query}\n":
@@ -82,13 +82,15 @@ class HeldExchanges:
             del self._noted[next(iter(self._noted))]
 
     def _take_surplus(self) -> list[ResponseRecorder]:
-        """Take out the oldest exchanges: those that waited too long, or are too many."""
+        """Remove and return the oldest exchanges: those that waited too long, or are too many."""
         oldest = time.monotonic() - HOLD_S
         surplus = []
-        while self._held and (
-            self._held[0][0] < oldest or len(self._held) > MAX_HELD or self._bytes > MAX_HELD_BYTES
+        while self._pending and (
+            self._pending[0][0] < oldest
+            or len(self._pending) > MAX_PENDING
+            or self._bytes > MAX_PENDING_BYTES
         ):
-            _, _, exchange = self._held.popleft()
+            _, _, exchange = self._pending.popleft()
             self._bytes -= exchange.size
             surplus.append(exchange)
         return surplus
@@ -104,7 +106,7 @@ _adapter = _RecordingAdapter()
 
 
 def announce_adapter() -> None:
-    """Let `learning()` wait from now on for what adapters store."""
+    """Record that this process uses an adapter; `learning()` then waits for what it stores."""
     _adapter.is_in_use = True
 
 

@@ -3,9 +3,9 @@
 import httpx2
 import pytest
 
-from recollect.client import held_exchanges
-from recollect.client.held_exchanges import HeldExchanges
+from recollect.client import pending_exchanges
 from recollect.client.intercept.model_call import ResponseRecorder, parse_model_request
+from recollect.client.pending_exchanges import PendingExchanges
 
 REPLY = {"choices": [{"message": {"role": "assistant", "content": "In the park."}}]}
 
@@ -16,13 +16,13 @@ def recorded() -> list[str]:
 
 
 @pytest.fixture
-def held(recorded: list[str]) -> HeldExchanges:
-    return HeldExchanges(lambda exchange: recorded.append(exchange.last_user_text()))
+def held(recorded: list[str]) -> PendingExchanges:
+    return PendingExchanges(lambda exchange: recorded.append(exchange.last_user_text()))
 
 
 @pytest.fixture
 def with_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_exchanges._adapter, "is_in_use", True)
+    monkeypatch.setattr(pending_exchanges._adapter, "is_in_use", True)
 
 
 def exchange(text: str) -> ResponseRecorder:
@@ -34,9 +34,9 @@ def exchange(text: str) -> ResponseRecorder:
 
 
 def test_without_an_adapter_nothing_waits(
-    held: HeldExchanges, recorded: list[str], monkeypatch: pytest.MonkeyPatch
+    held: PendingExchanges, recorded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_exchanges._adapter, "is_in_use", False)
+    monkeypatch.setattr(pending_exchanges._adapter, "is_in_use", False)
     held.add(exchange("Where is Rex?"))
 
     assert recorded == ["Where is Rex?"]
@@ -44,7 +44,7 @@ def test_without_an_adapter_nothing_waits(
 
 @pytest.mark.usefixtures("with_adapter")
 def test_what_an_adapter_stored_before_or_after_the_call_is_not_recorded(
-    held: HeldExchanges, recorded: list[str]
+    held: PendingExchanges, recorded: list[str]
 ) -> None:
     held.add(exchange("Where is Rex?"))
     held.note_stored(["Where is  Rex?\n"])
@@ -57,7 +57,7 @@ def test_what_an_adapter_stored_before_or_after_the_call_is_not_recorded(
 
 @pytest.mark.usefixtures("with_adapter")
 def test_what_no_adapter_stored_is_recorded_in_order_at_the_end(
-    held: HeldExchanges, recorded: list[str]
+    held: PendingExchanges, recorded: list[str]
 ) -> None:
     held.note_stored(["yes", ""])
     for text in ("yesterday", "yes", "oh yes", ""):
@@ -71,26 +71,26 @@ def test_what_no_adapter_stored_is_recorded_in_order_at_the_end(
 
 @pytest.mark.usefixtures("with_adapter")
 def test_an_exchange_waits_for_a_limited_time_and_so_does_what_is_noted(
-    held: HeldExchanges, recorded: list[str], monkeypatch: pytest.MonkeyPatch
+    held: PendingExchanges, recorded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held.note_stored(["one"])
     held.add(exchange("two"))
-    monkeypatch.setattr(held_exchanges, "HOLD_S", -1.0)
+    monkeypatch.setattr(pending_exchanges, "HOLD_S", -1.0)
     held.add(exchange("one"))  # said again, much later
 
     assert recorded == ["two", "one"]
 
 
 @pytest.mark.usefixtures("with_adapter")
-@pytest.mark.parametrize(("limit", "value"), [("MAX_HELD", 2), ("MAX_HELD_BYTES", 200)])
+@pytest.mark.parametrize(("limit", "value"), [("MAX_PENDING", 2), ("MAX_PENDING_BYTES", 200)])
 def test_only_so_many_exchanges_wait(
-    held: HeldExchanges,
+    held: PendingExchanges,
     recorded: list[str],
     monkeypatch: pytest.MonkeyPatch,
     limit: str,
     value: int,
 ) -> None:
-    monkeypatch.setattr(held_exchanges, limit, value)
+    monkeypatch.setattr(pending_exchanges, limit, value)
     for number in range(9):
         held.add(exchange(f"{number}"))
 

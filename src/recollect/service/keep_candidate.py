@@ -1,9 +1,9 @@
 """
-Keep a candidate in the scope that a person means who names none.
+Keep a candidate in its default scope: the one it gets if the person who keeps it names none.
 
-In a store with several agents a candidate about the person is kept for the agent that was told,
+In a store with several agents, a candidate about the person is kept for the agent that was told,
 unless the setting `single_user` is on (`domain/candidate_scope.py`). The scope of a memory never
-changes, so a copy with that scope replaces the candidate.
+changes, so a copy with the new scope replaces the candidate.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,10 @@ from recollect.store.protocol import Tables
 COPIED_LINKS = frozenset({Relation.CONTRADICTS, Relation.APPLIES_TO, Relation.RELATED_TO})
 
 
-def kept_owners(
+def owners_when_kept(
     tables: Tables, candidates: Iterable[Memory], *, single_user: bool
 ) -> Mapping[str, Owner]:
-    """Return who owns each candidate once a person keeps it, by its id."""
+    """Return the owner that each candidate gets when a person keeps it, by its id."""
     candidates = list(candidates)
     owners = {candidate.id: candidate.owner for candidate in candidates}
     personal = [
@@ -45,9 +45,9 @@ def kept_owners(
     return owners
 
 
-def in_kept_scope(tables: Tables, memory: Memory, *, single_user: bool) -> Memory:
-    """Return *memory*, not stored, with the scope in which a person keeps it."""
-    owner = kept_owners(tables, [memory], single_user=single_user)[memory.id]
+def with_kept_scope(tables: Tables, memory: Memory, *, single_user: bool) -> Memory:
+    """Return *memory* with its default scope; do not store it."""
+    owner = owners_when_kept(tables, [memory], single_user=single_user)[memory.id]
     if owner.scope is memory.scope:
         return memory
     return replace(memory, scope=owner.scope, project_id=None, repo_id=None)
@@ -63,12 +63,12 @@ def activate(
     merged: tuple[str, ...] = (),
 ) -> list[Memory]:
     """
-    Make *memory* active in the scope in which a person keeps it.
+    Make *memory* active in its default scope.
 
     Return it; if a copy with another scope replaced it, the copy and then the memory. *superseded*
     and *merged* are the memories that were decided with it.
     """
-    narrowed = in_kept_scope(writer.tables, memory, single_user=single_user)
+    narrowed = with_kept_scope(writer.tables, memory, single_user=single_user)
     if narrowed.scope is memory.scope:
         effects = ChangeEffects(superseded=superseded, merged=merged)
         return [_promote(writer, memory, reason, effects)]
