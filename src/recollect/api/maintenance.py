@@ -39,7 +39,7 @@ class Maintenance(VerbGroup):
         return self._send(requests.CountPendingRequest, locals())
 
     def clients(self, *, limit: int = 20) -> list[ClientActivity]:
-        """Return the programs that stored or asked something, the one that was seen last first."""
+        """Return the programs that stored or asked something, the most recently seen first."""
         return self._send(requests.ListClientsRequest, locals())
 
     def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:

@@ -53,7 +53,7 @@ class LocalTeam:
         return self.directory.set_member(project, user, parse_role(role))
 
     def remove_member(self, project: str, user: str) -> None:
-        """Remove a user from a project, which the user sees no more from the next request on."""
+        """Remove a user from a project; from the next request on the user no longer sees it."""
         self.directory.remove_member(project, user)
 
     def list_members(self, project: str | None = None) -> list[Member]:

@@ -77,7 +77,7 @@ def _one_after_another(own: OpenSpace, request: VerbRequest[Any], parts: Parts) 
 
 
 def _list_projects(own: OpenSpace, request: VerbRequest[Any], parts: Parts) -> list[Any]:
-    """Return the projects; one with members stands once, as it is in its own space."""
+    """Return the projects, each once; one with members as it is in its own space."""
     shared = [project for space, part in parts for project in space.transport.send(part)]
     identities = {project.identity for project in shared}
     own_ones = [item for item in own.transport.send(request) if item.identity not in identities]

@@ -43,7 +43,7 @@ def rekey_store(
     settings: Settings, place: KeyPlace = KeyPlace.FILE, *, new_passphrase: str = ""
 ) -> EncryptionReport:
     """
-    Write an encrypted store anew under a new key, saved in *place*.
+    Rewrite an encrypted store under a new key, saved in *place*.
 
     *settings* opens the store as it is; a new key is wrapped by *new_passphrase*, if given.
     """
@@ -55,7 +55,7 @@ def rekey_store(
 
 
 def decrypt_store(settings: Settings) -> EncryptionReport:
-    """Write an encrypted store and its snapshots anew, without encryption."""
+    """Rewrite an encrypted store and its snapshots without encryption."""
     path = _existing_store(settings)
     keys = key_places(settings)
     key = find_key(path, keys)
@@ -121,7 +121,7 @@ def _change_keys(
     save_key: Callable[[], object] = lambda: None,
 ) -> int:
     """
-    Write a store and its snapshots anew under another key; return how many snapshots it has.
+    Rewrite a store and its snapshots under another key; return how many snapshots it has.
 
     The store is locked first, then each snapshot, then *save_key* is called, and only then the
     first byte is written: if one of the files is open in another program, none is changed. The

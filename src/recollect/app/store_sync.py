@@ -2,7 +2,7 @@
 Sync a store with other devices through a shared folder.
 
 One sync: take over own files of a killed process, store deletions of other devices and carry them
-out, store their records, publish what changed here, and write own files anew that hold what was
+out, store their records, publish what changed here, and rewrite own files that hold what was
 forgotten. Every part may be interrupted; the next sync goes on. Only one process syncs a store at a
 time.
 """
@@ -94,7 +94,7 @@ class StoreSync:
 
     def rekey(self, *, passphrase: str = "") -> SyncSetup:
         """
-        Give the shared folder a new key, and write the files of this device anew under it.
+        Give the shared folder a new key, and rewrite the files of this device under it.
 
         Every other device does so with its next sync, for which it needs the new key.
         """

@@ -103,7 +103,7 @@ def add_member(rec: LocalRecollect, *, project: str, user: str, role: str) -> Ou
 @click.argument("user")
 @with_store
 def remove_member(rec: LocalRecollect, *, project: str, user: str) -> Output:
-    """Remove USER from PROJECT, which the user sees no more; memories written there stay."""
+    """Remove USER from PROJECT: the user no longer sees it; memories written there stay."""
     rec.engine.team.remove_member(project, user)
     value = {"project": project, "user": user}
     return Output(value, f"Removed {safe(user)} from {safe(project)}.")

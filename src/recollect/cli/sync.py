@@ -75,7 +75,7 @@ def rekey(rec: LocalRecollect, *, with_passphrase: bool) -> Output:
     """
     Give the shared folder a new key, for example after a device was lost.
 
-    The files of this device are written anew under the new key. Every other device needs the new
+    The files of this device are rewritten under the new key. Every other device needs the new
     key: until it has it, it does not sync, and says so.
     """
     passphrase = _passphrase() if with_passphrase else ""
@@ -151,7 +151,7 @@ def _rekey_lines(setup: SyncSetup, *, with_passphrase: bool) -> Iterator[str]:
     else:
         yield f"[bold]Key of the folder: {setup.recovery_key}[/bold]"
         yield "[yellow]Add this line to the key file of every other device (mode 600).[/yellow]"
-    yield "[dim]The other devices write their files anew with their next sync.[/dim]"
+    yield "[dim]The other devices rewrite their files at their next sync.[/dim]"
 
 
 def _report_lines(report: SyncReport) -> Iterator[str]:

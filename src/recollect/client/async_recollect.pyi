@@ -1207,7 +1207,7 @@ class AsyncMaintenance:
         """Return how many candidates, conflicts, proposed edits and jobs wait; it is cheap."""
 
     async def clients(self, *, limit: int = 20) -> builtins.list[ClientActivity]:
-        """Return the programs that stored or asked something, the one that was seen last first."""
+        """Return the programs that stored or asked something, the most recently seen first."""
 
     async def backup(self, to: FilePath | None = None, *, keep: str | None = None) -> BackupReport:
         """Write a backup into the folder *to*, verify it, and delete those that are too old."""

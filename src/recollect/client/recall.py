@@ -145,7 +145,7 @@ class MemoryRecall:
         return render_bundle(bundle.prefix, bundle.text)
 
     def _briefing_text(self) -> str:
-        """Return the briefing if it is here; a call whose time is over does not wait for it."""
+        """Return the briefing if it has arrived; a call whose timeout has passed does not wait."""
         briefing = self._briefing
         if briefing is None or not briefing.done() or briefing.cancelled():
             return ""

@@ -35,10 +35,10 @@ from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.statement_parser import content_words_in_order, is_negated, stem
 
 MIN_SHARE = 0.35  # of the best hit's relevance
-MAX_FACTS = 3  # told for a question
-TASK_FACTS = 6  # told for an instruction, to which several conventions may apply
-TASK_CONVENTIONS = 3  # of the project, told for an instruction however weakly they match
-WEAK_FACTS = 2  # weak matches told for a question about the speaker's own affairs
+MAX_FACTS = 3  # included for a question
+TASK_FACTS = 6  # included for an instruction, to which several conventions may apply
+TASK_CONVENTIONS = 3  # of the project, included for an instruction however weakly they match
+WEAK_FACTS = 2  # weak matches included for a question about the speaker's own affairs
 MIN_MESSAGE_SHARE = 0.25  # of the best message's score
 MAX_MESSAGES = 3
 MIN_WORDS = 2  # of a message that tells something
@@ -74,7 +74,7 @@ class RequestAim:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedHits:
-    """The hits to tell, the days on which each was also said, and what was left out."""
+    """The hits to include, the days on which each was also said, and what was left out."""
 
     hits: tuple[Hit, ...] = ()
     repeated_on: dict[str, tuple[date, ...]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class SelectedHits:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectedMessages:
-    """The messages to tell, best first, how often each was said, and what was left out."""
+    """The messages to include, best first, how often each was said, and what was left out."""
 
     messages: tuple[MessageHit, ...] = ()
     times_said: dict[str, int] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class SelectedMessages:
 
 
 def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
-    """Return which of *hits*, best first, are told for a request."""
+    """Return which of *hits*, best first, are included for a request."""
     best = max((hit.parts.relevance for hit in hits if not hit.is_weak), default=0.0)
     in_time = {hit.memory.id for hit in hits if aim.is_in_time(hit.memory.observed_at)}
     most = TASK_FACTS if aim.is_instruction or in_time else MAX_FACTS
@@ -133,7 +133,7 @@ def select_messages(
     is_durable: Callable[[str], bool] = lambda _text: True,
 ) -> SelectedMessages:
     """
-    Return which of the messages *hits*, best first, are told besides *memories*.
+    Return which of the messages *hits*, best first, are included besides *memories*.
 
     *is_durable* says whether a text of the user is worth telling later.
     """
@@ -230,7 +230,7 @@ def _say_the_same(first: Hit, second: Hit) -> bool:
     if _numbers(words[0]) != _numbers(words[1]) or is_negated(texts[0]) != is_negated(texts[1]):
         return False
     shares = sorted((_share(words[0], words[1]), _share(words[1], words[0])))
-    # A short text shares its words with many others; only a longer one is told by another.
+    # A short text shares its words with many others; only a longer one can repeat another.
     is_contained = min(len(set(words[0])), len(set(words[1]))) >= MIN_CONTAINED_WORDS
     return shares[1 if is_contained else 0] >= SAME_SHARE
 
@@ -256,7 +256,7 @@ def _memory_texts(hit: Hit) -> list[str]:
 def _is_repetition(
     hit: MessageHit, words: _Words, quotes: Sequence[str], quoted_words: Sequence[_Words]
 ) -> bool:
-    """Return whether what bears on the query in a message is told by memories with *quotes*."""
+    """Return whether memories with *quotes* say what a message has about the query."""
     if any(_share(words, others) >= SAME_SHARE for others in quoted_words):
         return True
     rest = hit.message.content[:MAX_COMPARED_CHARS]

@@ -101,7 +101,7 @@ def _fit_excerpt(hit: MessageHit, budget: int, form: MessageForm, count: TokenCo
 
 
 def _matching_excerpt(hit: MessageHit) -> str:
-    """Return the part of a message that bears on the query."""
+    """Return the part of a message that is relevant to the query."""
     return relevant_sentences(escape_fence_tags(hit.message.content), hit.matched_words)
 
 

@@ -18,7 +18,7 @@ MIN_TOKENS = 20  # of a file that is cut
 
 
 def open_files_cost(files: Sequence[FileWindow], count: TokenCounter) -> int:
-    """Return the tokens of all *files* as they would stand in a bundle."""
+    """Return the tokens that all *files* would take in a bundle."""
     return sum(count(_render_file(file, _text_of(file)) + "\n") for file in files)
 
 

@@ -69,7 +69,7 @@ class Job:
 
     @property
     def failures(self) -> int:
-        """How many attempts failed, the present one included."""
+        """How many attempts failed, the current one included."""
         return self.attempts - self.crashes
 
 

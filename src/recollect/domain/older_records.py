@@ -56,7 +56,7 @@ def kind_of_older_change(before: str | None, after: str, by: str) -> ChangeKind:
 
 
 def upgraded_effects(effects: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the effects of an older change under their present names."""
+    """Return the effects of an older change under their current names."""
     values = dict(effects)
     original = values.pop("duplicate_of", "")
     values.pop("confidence_before", None)  # without the value after it, it cannot be restored

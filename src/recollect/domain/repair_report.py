@@ -46,7 +46,7 @@ class RepairReport:
 
     @property
     def only_indexes(self) -> bool:
-        """True if nothing but indexes is damaged, which `rebuild` makes anew."""
+        """True if nothing but indexes is damaged, which `rebuild` repairs."""
         return bool(self.indexes) and not self.damage and not self.notes
 
     def describe(self) -> list[str]:

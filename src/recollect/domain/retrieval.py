@@ -124,9 +124,7 @@ class ResolvedQuery:
     cross_project: bool = True
     below_threshold: bool = False  # also return what is not relevant enough
     related: bool = False  # also return what is linked to the hits
-    for_bundle: bool = (
-        False  # the hits are told to somebody who did not search, so they must be surer
-    )
+    for_bundle: bool = False  # the hits go into a prompt unasked, so they must be more relevant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,7 +77,7 @@ class SleeptimeRun:
     note: str = ""  # why no model was asked, what was refused of its reply, or why it failed
     requested_at: datetime
     ended_at: datetime | None = None
-    attempts: int = 0  # of the present step
+    attempts: int = 0  # of the current step
     lease_until: datetime | None = None  # a worker has it, or it failed and waits, until then
     edits: tuple[SleeptimeEdit, ...] = ()
     memory_ids: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a sync did, and how the devices of a shared folder stand."""
+"""What a sync did, and the state of the devices of a shared folder."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -68,7 +68,7 @@ class SyncPeer:
 
 @dataclass(frozen=True, kw_only=True)
 class SyncStatus:
-    """How this store and its folder stand."""
+    """The state of this store and its folder."""
 
     is_set_up: bool
     folder: str = ""

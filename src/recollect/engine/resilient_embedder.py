@@ -118,13 +118,13 @@ class ResilientEmbedder:
             raise
 
     def record_success(self) -> None:
-        """Note that a call succeeded, and end any pause."""
+        """Record that a call succeeded, and end any pause."""
         self.has_succeeded = True
         self.failure = ""
         self._paused_until = 0.0
 
     def record_failure(self, error: Exception) -> None:
-        """Note the failure, and pause the embedder."""
+        """Record the failure, and pause the embedder."""
         self.failure = str(error)
         self._paused_until = time.monotonic() + PAUSE_AFTER_FAILURE_S
         log.warning("meaning was not compared: %s", self.failure)

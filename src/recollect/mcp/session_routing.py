@@ -28,14 +28,14 @@ class BegunSessions:
         return session in self._ids
 
     def add(self, session: str, routing: "SessionRouting") -> None:
-        """Note that a session began, or was used, at *routing*."""
+        """Record that a session began, or was used, at *routing*."""
         self._ids[session] = routing
         self._ids.move_to_end(session)
         if len(self._ids) > MAX_REMEMBERED:
             self._ids.popitem(last=False)
 
     def forget(self, routing: "SessionRouting") -> None:
-        """Forget the sessions of *routing*, which serves no more."""
+        """Forget the sessions of *routing*, which no longer serves."""
         for session in [session for session, owner in self._ids.items() if owner is routing]:
             del self._ids[session]
 

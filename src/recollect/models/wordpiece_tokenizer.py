@@ -108,7 +108,7 @@ class WordPieceTokenizer:
             yield self._cached_ids(word) if len(word) <= MAX_CACHED_CHARS else self._split(word)
 
     def _split(self, word: str) -> tuple[int, ...]:
-        """Return the ids of what stands between two blanks."""
+        """Return the token ids of the text between two blanks."""
         if word.isascii():
             clean = _ASCII_REMOVED.sub("", word)
             pieces = _ASCII_PIECE.findall(clean.lower() if self._rules.lowercase else clean)

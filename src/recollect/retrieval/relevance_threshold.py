@@ -106,7 +106,7 @@ class Threshold:
 
     def for_bundle(self) -> "Threshold":
         """
-        Return the threshold for what is told without being asked for, which must be surer.
+        Return the threshold for hits that are added to a prompt unasked: a higher one.
 
         Nothing that is far from answering passes because something else does; and if none of the
         names in the request occurs in the store, nothing weak passes.

@@ -346,7 +346,7 @@ class AgentRun:
     # Checkpoints
 
     def _checkpoint(self, move: Move) -> Iterator[events.RunEvent]:
-        """Write what the last effect made, and where the run stands, in one transaction."""
+        """Write the result of the last effect and the state of the run, in one transaction."""
         pending, self._pending = self._pending, _Pending()
         starts_tools = move.effect is Effect.RUN_TOOLS
         if pending == _Pending() and move.stop is None and not starts_tools:
@@ -515,7 +515,7 @@ class AgentRun:
 
 
 def run_result(context: RuntimeContext, run_id: str) -> RunResult:
-    """Return how a run stands, as it is stored."""
+    """Return the stored state of a run as a result."""
     with context.services.store.read() as tables:
         run = tables.runs.get(run_id)
         if run is None:  # its conversation was deleted meanwhile

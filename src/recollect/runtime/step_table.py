@@ -4,7 +4,7 @@ The step loop as a table: state and event in, next state and effect out.
 Theory of operation. A run is always in one state. Something happens (an event), and the table says
 what comes next: another state with an effect to carry out, or a stop with its reason. The driver
 (driver.py) carries out effects and reports what happened; it decides nothing. Before each effect
-it writes one checkpoint: what the last effect made, and where the run stands.
+it writes one checkpoint: the result of the last effect, and the state of the run.
 
     STARTING ──► PREPARING ──► ASKING ──► RUNNING ──┐
                    ▲  │  ▲        │                 │
@@ -22,7 +22,7 @@ from recollect.lazy_dataclass import dataclass
 
 
 class StepState(Enum):
-    """Where a run stands."""
+    """The state of a run."""
 
     STARTING = auto()
     PREPARING = auto()  # compile memory, choose tools, measure the prompt

@@ -74,7 +74,7 @@ def _embed_again(tables: Tables, source: Source, content: str, quotes: Sequence[
 
 
 def occurrences(content: str, quote: str) -> Iterator[Span]:
-    """Yield where *quote* stands in *content*."""
+    """Yield where *quote* occurs in *content*."""
     at = content.find(quote)
     while at >= 0:
         yield at, at + len(quote)

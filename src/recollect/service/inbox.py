@@ -232,7 +232,7 @@ def _add_details(
 
 
 def _quote_contexts(tables: Tables, memories: Sequence[Memory]) -> Mapping[str, tuple[str, str]]:
-    """Return what stands before and after the first quote of each memory, by its id."""
+    """Return the text before and after the first quote of each memory, by its id."""
     quoted = [memory for memory in memories if memory.evidence]
     first_quotes = [memory.evidence[0] for memory in quoted]
     spans = [(quote.source_id, quote.start, quote.end) for quote in first_quotes]

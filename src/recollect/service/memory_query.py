@@ -33,7 +33,7 @@ class MemoryQuery:
     session_records: bool = True  # also the records of whole sessions
     below_threshold: bool = False  # also what is not relevant enough
     related: bool = False  # also what is linked to the hits
-    for_bundle: bool = False  # only what is sure enough to be told unasked
+    for_bundle: bool = False  # only what is relevant enough for a prompt without being searched for
 
     @property
     def effective_filters(self) -> Filters:

@@ -109,9 +109,9 @@ def _search(
     with query_snapshot(services, topic if request.mode != "fts" else "") as snapshot:
         tables, meaning = snapshot.tables, snapshot.vector
         agent_id, owner, filters = _boundary(tables, request, filters)
-        present = None  # the conversation in which the query is asked
+        asked_in = None  # the conversation in which the query is asked
         if request.asked_in is not None and filters.conversation_id is None:
-            present = require_conversation(tables, request.asked_in)
+            asked_in = require_conversation(tables, request.asked_in)
         resolved = ResolvedMessageQuery(
             text=query,
             agent_id=agent_id,
@@ -123,7 +123,7 @@ def _search(
             correct_spelling=True,
             below_threshold=request.below_threshold,
         )
-        time_range, note = _time_range(tables, time, resolved, meaning, present, asked_at)
+        time_range, note = _time_range(tables, time, resolved, meaning, asked_in, asked_at)
         if time_range is None:
             topic = query  # the time means nothing here, but its words may still match
         else:
@@ -134,7 +134,7 @@ def _search(
         hits = find_messages(tables, resolved, meaning) if topic.strip() or has_range else []
     arguments = {
         "agent_id": agent_id,
-        "conversation_id": filters.conversation_id or (present.id if present else None),
+        "conversation_id": filters.conversation_id or (asked_in.id if asked_in else None),
         "mode": request.mode,
         "limit": request.limit,
     }
@@ -174,7 +174,7 @@ def _time_range(
     time: time_query.TimeQuery | None,
     resolved: ResolvedMessageQuery,
     meaning: QueryVector | None,
-    present: Conversation | None,
+    asked_in: Conversation | None,
     asked_at: datetime,
 ) -> tuple[time_query.TimeRange | None, str]:
     """Return the time range that a query names, and a note for the log."""
@@ -191,7 +191,7 @@ def _time_range(
         agent_id, step = resolved.agent_id, time.session_step
         adjacent = _adjacent_session(tables, best, agent_id, step, asked_at) if best else None
         return adjacent, f"{'before' if step < 0 else 'after'} the session that matches best"
-    sessions = _counted_sessions(tables, resolved.agent_id, when, present, asked_at)
+    sessions = _counted_sessions(tables, resolved.agent_id, when, asked_in, asked_at)
     if not sessions:
         return None, f"{when.text!r}: there are not so many sessions"
     first, last = sessions[0].id, sessions[-1].id
@@ -208,7 +208,7 @@ def _counted_sessions(
     tables: Tables,
     agent_id: str | None,
     when: QueryTimeRange,
-    present: Conversation | None,
+    asked_in: Conversation | None,
     asked_at: datetime,
 ) -> Sequence[Conversation]:
     """Return the conversations that *when* counts ("the last two"), of those with messages."""
@@ -217,10 +217,10 @@ def _counted_sessions(
         return ()
     time_range = time_query.TimeRange(start=when.start, end=when.end)
     is_short = not count.from_first and when.start is None and when.end is None
-    before = present.started_at if present else asked_at + _INSTANT
+    before = asked_in.started_at if asked_in else asked_at + _INSTANT
     limit = count.number + 1 if is_short else MAX_SESSIONS
     sessions = tables.conversations.with_messages(agent_id, before=before, limit=limit)
-    if present is None and sessions and sessions[0].ended_at is None:
+    if asked_in is None and sessions and sessions[0].ended_at is None:
         sessions = sessions[1:]  # the query is asked in the one that has not ended
     inside = [
         conversation

@@ -80,7 +80,7 @@ def list_loaded_skills(services: Services, request: ListLoadedSkillsRequest) -> 
 
 
 def load_skill(services: Services, request: LoadSkillRequest) -> LoadedSkill:
-    """Give a skill to an agent, with its present text."""
+    """Load a skill into an agent, with its current text."""
     place = RequestPlace.of(request.project)
     report = find_skills(services, place)
     skill = _skill_named(report, request.name)
@@ -103,7 +103,7 @@ def load_skill(services: Services, request: LoadSkillRequest) -> LoadedSkill:
 
 
 def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill:
-    """Take a skill from an agent."""
+    """Unload a skill from an agent."""
     place = RequestPlace.of(request.project)
     report = find_skills(services, place)
 
@@ -121,7 +121,7 @@ def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill
 
 
 def refresh_skills(services: Services, request: RefreshSkillsRequest) -> SkillReport:
-    """Write an agent's catalogue of skills anew, and update loaded ones to their present text."""
+    """Rewrite an agent's list of skills, and update loaded skills to their current text."""
     place = RequestPlace.of(request.project)
     report = find_skills(services, place)
     by_name = {skill.name: skill for skill in report.skills}

@@ -85,7 +85,7 @@ def count_pending(services: Services, request: CountPendingRequest) -> PendingCo
 
 
 def list_clients(services: Services, request: ListClientsRequest) -> list[ClientActivity]:
-    """Return the programs that stored or asked something, the one that was seen last first."""
+    """Return the programs that stored or asked something, the most recently seen first."""
     services.store.flush_log(timeout_s=FLUSH_S)
     with services.store.read() as tables:
         return tables.clients.latest(limit=request.limit)

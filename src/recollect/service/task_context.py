@@ -79,14 +79,14 @@ HITS = 40
 QUICK_HITS = 10
 PREFERENCES_AMONG = 50  # the newest memories, among which answer preferences are looked for
 MAX_PREFERENCES = 3
-EXTRA_MESSAGES = 80  # searched for, at most, because hits in the history or in sight are dropped
+EXTRA_MESSAGES = 80  # searched for, at most, because hits that the model already sees are dropped
 TOPICS = 5
 SUMMARIES = 2  # of earlier conversations about the task
 COMMITS = 5
 OPENING_MESSAGES = 5  # of a conversation, among which its first typed message is looked for
 FILE_HITS = 5
 HISTORY = 400  # messages that are read from the end of the conversation
-MAX_CONFLICTS = 3  # other sides that are told of one memory
+MAX_CONFLICTS = 3  # contradicting memories that are included for one memory
 QUICK = "meaning was not compared: a quick answer was asked for"
 WHY_CONFLICT = "Contradicts a memory of the bundle."
 WHY_PREFERENCE = "Answer preference: included with every non-empty bundle."
@@ -131,7 +131,7 @@ class _Material:
 
     resolved: _ResolvedRequest
     hits: tuple[Hit, ...]  # all that were found
-    left_out: tuple[DroppedItem, ...]  # what was found and earned no line
+    left_out: tuple[DroppedItem, ...]  # hits without a line in the bundle
     notes: tuple[str, ...]
     bundle: BundleInput  # without what is read from the disk
     open_windows: tuple[OpenFileWindow, ...]
@@ -322,7 +322,7 @@ def _bundle_input(
     surroundings: _Surroundings,
     candidates: Sequence[Hit],
 ) -> tuple[BundleInput, tuple[DroppedItem, ...]]:
-    """Return everything the bundle is made from, and what was found and earned no line."""
+    """Return everything the bundle is made from, and the hits without a line in it."""
     resolved, tables = surroundings.resolved, snapshot.tables
     request, agent, time = resolved.request, resolved.place.agent, surroundings.time
     aim, in_context = surroundings.aim, surroundings.in_context
@@ -438,7 +438,7 @@ def _topics(
     earlier = [
         conversation for conversation in latest if conversation.id != resolved.conversation_id
     ][:TOPICS]
-    # A first message that is in the bundle or in sight is not repeated.
+    # A first message that the model sees anyway is not repeated.
     visible = {hit.message.content.strip() for hit in hits} | resolved.visible_texts
     openings = _openings(
         tables, [conversation.id for conversation in earlier if not conversation.title]
@@ -474,7 +474,7 @@ def _with_other_sides(tables: Tables, query: ResolvedQuery, hits: Sequence[Hit])
     missing = [other_id for other_id in dict.fromkeys(missing) if other_id not in hit_ids]
     others = tables.memories.get_many(missing) if missing else []
     visible = [other for other in others if query.filters.violation(other) is None]
-    # What a weak match replaced does not bear on the request; what replaced it does.
+    # What a weak match replaced is not relevant to the request; what replaced it is.
     bearing_ids = {
         other.id
         for other in visible

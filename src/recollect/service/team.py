@@ -152,7 +152,7 @@ class TeamDirectory:
         return self._store.write(write)
 
     def remove_member(self, project: str, name: str, *, by: str = "") -> None:
-        """Remove a user from a project; its memories stay, and the user sees them no more."""
+        """Remove a user from a project: the user no longer sees its memories, which stay."""
         identity = project_identity(project)
 
         def write(tables: Tables) -> None:

@@ -121,7 +121,7 @@ def _open_or_create(folder: Path) -> _Vault:
         raise StoreUnavailable(f"cannot write a vault to {folder}: {error}") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(
-            f"{state} is damaged: {error}. Delete it: then pages with an id are compared anew"
+            f"{state} is damaged: {error}. Delete it: then pages with an id are compared again"
         ) from error
 
 

@@ -120,7 +120,7 @@ class Writer:
         return len(self._queue)
 
     def close(self) -> None:
-        """Close the connection after the present write; later writes are refused."""
+        """Close the connection after the current write; later writes are refused."""
         with self._leader:
             self._closed = True
             self._transactions.close()

@@ -139,7 +139,7 @@ class JobListener(Protocol):
 
     @property
     def is_listening(self) -> bool:
-        """Whether it is told of new jobs now; if not, only polling finds them."""
+        """Whether the store reports new jobs now; if not, only polling finds them."""
 
     def close(self) -> None:
         """Stop listening."""

@@ -2,7 +2,7 @@
 Recognise reports of technical failures: "I get a TypeError when I run the tests".
 
 Such a sentence often begins with "I", but it is about the work at hand: a pitfall of the project,
-not a fact about the person. "I failed my driving test" is none.
+not a fact about the person. "I failed my driving test" is not a failure report.
 """
 
 from recollect.text.lazy_pattern import LazyPattern

@@ -70,7 +70,7 @@ def _expressions(text: str, code: str) -> Iterator[tuple[int, int, str]]:
 def _with_bound(
     text: str, position: int, expression: tuple[int, int, str], language: Language
 ) -> tuple[int, int, str]:
-    """Add the "until" or "since" that stands before an expression."""
+    """Add the "until" or "since" before an expression."""
     start, end, english = expression
     for bound in ("until", "since"):
         if words := language.dates.get(bound):

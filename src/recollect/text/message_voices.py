@@ -152,7 +152,7 @@ def _is_typed_line(line: str) -> bool:
 
 
 def _quotes_prose(line: str) -> bool:
-    """Return whether four or more words stand between backticks that are not a command."""
+    """Return whether backticks enclose four or more words that are not a command."""
     return any(
         len(span.split()) > 3 and not _is_command(span) for span in _BACKTICK_SPAN.findall(line)
     )

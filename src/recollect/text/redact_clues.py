@@ -47,7 +47,7 @@ _OTHER_STEMS = (
 
 
 class ClueFinder:
-    """Finds where each of many clues stands in a text."""
+    """Finds where each of many clues occurs in a text."""
 
     def __init__(self, clues: Iterable[str]) -> None:
         all_stems = (*_STEMS, *_COMMAND_STEMS, *_OTHER_STEMS)
@@ -58,7 +58,7 @@ class ClueFinder:
         self._by_stem = by_stem
 
     def positions(self, lowered: str) -> dict[str, list[int]]:
-        """Return where each clue stands in a lower-case text; leave out absent clues."""
+        """Return where each clue occurs in a lower-case text; leave out absent clues."""
         stems = [stem for stem in _STEMS if stem in lowered]
         if "-" in lowered:
             stems += (stem for stem in _COMMAND_STEMS if stem in lowered)

@@ -210,7 +210,7 @@ def _is_behind_present_clause(text: str, date: DateExpression) -> bool:
 
 
 def _clause_of(text: str, date: DateExpression) -> tuple[int, int]:
-    """Return the start and end of the clause in which *date* stands."""
+    """Return the start and end of the clause that contains *date*."""
     start = 0
     for match in _CLAUSE_END.finditer(text):
         if match.end() <= date.text_start:

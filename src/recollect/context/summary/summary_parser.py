@@ -2,7 +2,7 @@
 Read a stored summary back as lines, so that the next one carries them on.
 
 A summary that a language model wrote is read in the same way. A line keeps its heading, its mark
-and what it supersedes; its weight is computed anew from its text.
+and what it supersedes; its weight is computed again from its text.
 """
 
 import re

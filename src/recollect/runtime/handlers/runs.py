@@ -29,7 +29,7 @@ def stream_decision(
 
 
 def list_approvals(context: RuntimeContext, request: requests.ListApprovalsRequest) -> Any:
-    """Return the calls that wait for a decision, after closing runs whose time is over."""
+    """Return the calls that wait for a decision, after closing expired runs."""
     run_records.expire_approvals(context.services)
     return run_records.list_approvals(context.services, request)
 

@@ -189,10 +189,10 @@ def _chosen_tools(
     rec: LocalRecollect,
     names: Sequence[str] | None,
     tool_ids: Sequence[str] | None,
-    present: Sequence[Mapping[str, Any]] = (),
+    current_tools: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
     """Return the tools that are named, by name or by id."""
-    available = [*memory_tools(rec), *present]
+    available = [*memory_tools(rec), *current_tools]
     by_id = {tool["id"]: dict(tool) for tool in available}
     by_name = {tool["name"]: dict(tool) for tool in available}
     tools = [by_name.get(name) or named_tool_json(name) for name in names or ()]
@@ -206,11 +206,11 @@ def _chosen_tools(
 
 
 def _set_blocks(rec: LocalRecollect, agent: Agent, block_ids: Sequence[str]) -> None:
-    present = {block.id for block in rec.blocks.list(agent)}
-    for block_id in present - set(block_ids):
+    attached_ids = {block.id for block in rec.blocks.list(agent)}
+    for block_id in attached_ids - set(block_ids):
         detach_shared(rec, agent, block_id)
     for block_id in block_ids:
-        if block_id not in present:
+        if block_id not in attached_ids:
             attach_shared(rec, agent, block_id)
 
 

@@ -189,7 +189,7 @@ def recompile_conversation(call: LettaCall) -> Any:
 
 
 def recompile_agent(call: LettaCall) -> Any:
-    """Return the instructions of an agent; they are compiled anew for each of its answers."""
+    """Return the instructions of an agent; they are compiled again for each answer."""
     agent = require_agent(call)
     return _instructions(call.rec, agent, default_conversation(call.rec, agent))
 

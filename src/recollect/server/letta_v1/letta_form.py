@@ -22,7 +22,7 @@ def form_parts(content_type: str, body: bytes) -> dict[str, bytes]:
     delimiter = re.compile(rb"\r\n--" + boundary + rb"(--)?[ \t]*(?=\r\n|\Z)")
     body = b"\r\n" + body
     parts: dict[str, bytes] = {}
-    start: int | None = None  # of the present part
+    start: int | None = None  # of the current part
     for line in delimiter.finditer(body):
         if start is not None:
             head, _, content = body[start : line.start()].partition(b"\r\n\r\n")

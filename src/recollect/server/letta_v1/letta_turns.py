@@ -199,7 +199,7 @@ def letta_events(
 
 
 class _Step:
-    """What the model wrote in the present step, before its message is stored."""
+    """What the model wrote in the current step, before its message is stored."""
 
     def __init__(self, sends_tokens: bool) -> None:
         self._sends_tokens = sends_tokens

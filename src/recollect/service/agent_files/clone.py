@@ -1,7 +1,7 @@
 """
 Copy an agent: clones, which are independent, and branches, which can be merged back (merge.py).
 
-A copy has blocks of its own with the present values and a history that begins with the copy; shared
+A copy has blocks of its own with the current values and a history that begins with the copy; shared
 blocks stay shared. Its archive rests on the same sources, and each passage is linked to the one it
 was copied from.
 """

@@ -293,7 +293,7 @@ def _check_blocks(
         _check_rising(f"{record_path}.versions", "version", record.versions, refuse)
         last = record.versions[-1] if record.versions else None
         if last is None or (last.version, last.value) != (block.version, block.value):
-            refuse(f"{record_path}.versions", "must end with the block's present version and value")
+            refuse(f"{record_path}.versions", "must end with the block's current version and value")
 
 
 def _check_rising(path: str, field: str, values: Sequence[Any], refuse: Refuse) -> None:

@@ -25,7 +25,7 @@ def remove_private_parts(path: Path) -> None:
 
 
 def shareable_parts(parts: AgentParts) -> AgentParts:
-    """Return the blocks with their present values, and what was written into the archive."""
+    """Return the blocks with their current values, and what was written into the archive."""
     sources = {source.id: source for source in parts.sources if source.kind is SourceKind.MANUAL}
     memories = [
         part

@@ -3,7 +3,7 @@ What git knows of a file: its last commits.
 
 Git is run, because following a file through renames is its own work. A checkout may be anybody's,
 and its configuration could name programs to run; every such setting that `git log` obeys is
-switched off. History is a help, never a need: whatever goes wrong, there is none.
+switched off. The history is optional: if anything goes wrong, it is empty.
 """
 
 import os

@@ -41,7 +41,7 @@ class SafeRegex:
         self._by_stretch = _TEXT_ENDS.search(pattern) is None
 
     def span(self, line: str) -> tuple[int, int] | None:
-        """Return where in *line* the first match stands."""
+        """Return the start and end of the first match in *line*."""
         match = self._compiled.search(line)
         return None if match is None else match.span()
 

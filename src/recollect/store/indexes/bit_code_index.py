@@ -10,7 +10,7 @@ next one.
 Partitions in use also have their vectors cached (vector_cache.py), so that nothing needs to be
 fetched. Deleted items are left out of every result: a fetch does not find their rows, and cached
 rows are checked against the items of the store. An item whose text was replaced has no vectors
-until it is embedded again, and its partition is read anew then. The index may be stale, its results
+until it is embedded again; then its partition is read again. The index may be stale, its results
 never are.
 """
 

@@ -118,7 +118,7 @@ class DatabaseConnections:
             raise
 
     def give_back_writer(self, db: Database) -> None:
-        """Let others write with a connection; one that is broken, or not at rest, is closed."""
+        """Let others write with a connection; one that is broken or in a transaction is closed."""
         with self._writers_changed:
             if not (db.closed or is_open(db) or self._is_closed):
                 self._idle_writers.append(db)

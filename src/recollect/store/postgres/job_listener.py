@@ -64,7 +64,7 @@ class PostgresJobListener:
         return subscription
 
     def unsubscribe(self, subscription: "JobSubscription") -> None:
-        """Call the function of a subscription no more."""
+        """Stop calling the function of a subscription."""
         with suppress(ValueError):
             self._subscriptions.remove(subscription)
 

@@ -21,7 +21,7 @@ class AgentRepository(Repository):
         self._run("add_agent", **field_values(agent))
 
     def set(self, agent: Agent) -> None:
-        """Store the present fields of an agent."""
+        """Store the current fields of an agent."""
         self._run("set_agent", **field_values(agent))
 
     def get(self, agent_id: str) -> Agent | None:

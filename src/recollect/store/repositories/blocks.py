@@ -36,7 +36,7 @@ class BlockRepository(IndexedRepository):
         self._index.add(ItemKind.BLOCK, block.owner, block.id, indexed_text(block))
 
     def set(self, block: Block) -> None:
-        """Store the present fields of a block, and index it again if its text changed."""
+        """Store the current fields of a block, and index it again if its text changed."""
         old = self.get(block.id)
         self._run("set_block", **_values(block))
         if old is not None and _index_entry(old) != _index_entry(block):

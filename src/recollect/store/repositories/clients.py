@@ -28,7 +28,7 @@ class ClientRepository(Repository):
         self._count("count_retrieval", name, at)
 
     def latest(self, *, limit: int) -> list[ClientActivity]:
-        """Return the clients, the one that was seen last first."""
+        """Return the clients, the most recently seen first."""
         return self._all(_client, "latest", limit=limit)
 
     def _count(self, statement: str, name: str, at: datetime) -> None:

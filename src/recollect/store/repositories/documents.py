@@ -66,7 +66,7 @@ class DocumentRepository(IndexedRepository):
         return [namespace for (namespace,) in rows]
 
     def expired(self, now: datetime, *, limit: int) -> list[Document]:
-        """Return documents whose time is over, the earliest first."""
+        """Return expired documents, the earliest first."""
         return self._all(_document, "expired", now=now, limit=limit)
 
 

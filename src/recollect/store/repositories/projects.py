@@ -29,7 +29,7 @@ class ProjectRepository(Repository):
         return self._first(_project, "project_by_identity", identity=identity)
 
     def set_identity(self, project_id: str, identity: str) -> None:
-        """Store the present identity of a project."""
+        """Store the current identity of a project."""
         self._run("set_identity", id=project_id, identity=identity)
 
     def link_project(self, project_id: str, main_id: str, linked_at: datetime) -> None:
@@ -53,7 +53,7 @@ class ProjectRepository(Repository):
         self._run("add_repo", **field_values(repo))
 
     def move_repo(self, repo_id: str, *, remote: str, root: str) -> None:
-        """Store the present remote and folder of a repo."""
+        """Store the current remote and folder of a repo."""
         self._run("move_repo", id=repo_id, remote=remote, root=root)
 
     def repo(self, repo_id: str) -> Repo | None:

@@ -96,7 +96,7 @@ class SourceRepository(Repository):
         retried: bool,
         at: datetime,
     ) -> None:
-        """Store the present state of an event, and count a retry if it was *retried*."""
+        """Store the current state of an event, and count a retry if it was *retried*."""
         values = {"state": state, "outcome": outcome, "error": error, "retried": retried, "at": at}
         self._run("update_event", id=event_id, **values)
 

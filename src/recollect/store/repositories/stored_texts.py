@@ -87,7 +87,7 @@ class StoredTextRepository(Repository):
                     yield TextCell(table, key, column, text, column in JSON_COLUMNS)
 
     def current(self, cell: TextCell) -> TextCell | None:
-        """Return a cell with its present text, or None if it has none."""
+        """Return a cell with its current text, or None if it has none."""
         _, columns = COLUMNS[cell.table]
         row = self._first(_texts(*columns), f"{cell.table}_row", **_key_values(cell))
         text = row[columns.index(cell.column)] if row else None

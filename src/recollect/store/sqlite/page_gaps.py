@@ -7,7 +7,7 @@ pointers and the cells of its old page. If the row is deleted later, those bytes
 SQLite never reads a gap, so it can be overwritten in the file.
 
 That is safe under two conditions, which hold here: the write-ahead log is empty, so the file has
-the present content of every page and no checkpoint can write to it; and this connection holds the
+the current content of every page and no checkpoint can write to it; and this connection holds the
 write lock, so nobody can add to the log. A commit that changes nothing ends the work: it makes
 every other connection drop its cached pages, which still have the old bytes. The file is opened
 through SQLite's own file layer, because closing a file of the same process by other means would
@@ -40,7 +40,7 @@ def clear_page_gaps(path: Path, *, give_up_s: float, key: StoreKey | None = None
     Empty the write-ahead log and overwrite the gaps of all pages.
 
     The pages of an encrypted store cannot be written outside of SQLite. If it is small, VACUUM
-    writes it anew; in a larger one the remains stay, encrypted, until it is rekeyed.
+    rewrites it; in a larger one the remains stay, encrypted, until it is rekeyed.
 
     Return False if a reader or writer prevented it, or if it was not finished in time.
     """
@@ -62,7 +62,7 @@ def clear_page_gaps(path: Path, *, give_up_s: float, key: StoreKey | None = None
 
 
 def _vacuum(path: Path, key: StoreKey, *, give_up_s: float) -> bool:
-    """Write an encrypted store anew unless it is large, and empty its write-ahead log."""
+    """Rewrite an encrypted store unless it is large, and empty its write-ahead log."""
     if path.stat().st_size <= MAX_VACUUM_BYTES:
         db = connect(path, key=key)
         try:

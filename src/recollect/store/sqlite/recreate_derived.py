@@ -1,5 +1,5 @@
 """
-Make damaged indexes anew, in place: throw them away without reading them, create and fill them.
+Rebuild damaged indexes in place: drop them without reading them, create and fill them.
 
 SQLite cannot drop a table whose pages are damaged, because it reads them to free them. So its line
 in the schema is deleted, which leaves the pages unused, and VACUUM removes them in the end. Only

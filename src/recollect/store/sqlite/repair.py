@@ -267,7 +267,7 @@ class _Rescue:
         self._altered: dict[str, dict[str, str]] = {}
 
     def run(self) -> RepairReport:
-        """Copy every table, make the indexes anew, and return what happened."""
+        """Copy every table, rebuild the indexes, and return what happened."""
         seeded = {
             table: bool(self._db.execute(f"SELECT count(*) FROM {table}").get)
             for table in self._file.order()

@@ -41,7 +41,7 @@ def change_key(
     prepare: Callable[[], None] = lambda: None,
 ) -> None:
     """
-    Write the store *path* anew under another key, or plain if *new* is None.
+    Rewrite the store *path* under another key, or plain if *new* is None.
 
     *prepare* is called when no other program has the store open, before anything is written.
     """

@@ -51,7 +51,7 @@ class OpenFilesRequest(VerbRequest[list[FileWindow]], route="POST /agents/{agent
 
 
 class ListOpenFilesRequest(VerbRequest[list[FileWindow]], route="GET /agents/{agent}/files"):
-    """Return what an agent has open, as it stands on disk now."""
+    """Return the files an agent has open, with their current content."""
 
     agent: fields.Id
     roots: fields.Paths = ()

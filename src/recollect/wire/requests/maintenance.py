@@ -19,7 +19,7 @@ class VerifyRequest(VerbRequest[Verification], route="POST /verify"):
 
 
 class RebuildIndexesRequest(VerbRequest[Mapping[str, int]], route="POST /rebuild"):
-    """Make every index anew from the memories."""
+    """Rebuild every index from the stored rows; return how many rows each has."""
 
 
 class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
@@ -33,7 +33,7 @@ class CountPendingRequest(VerbRequest[PendingCounts], route="GET /pending"):
 
 
 class ListClientsRequest(VerbRequest[list[ClientActivity]], route="GET /clients"):
-    """Return the programs that stored or asked something, the one that was seen last first."""
+    """Return the programs that stored or asked something, the most recently seen first."""
 
     limit: Limit = 20
 

@@ -22,7 +22,7 @@ class SearchSkillsRequest(VerbRequest[list[SkillHit]], route="POST /skills/searc
 
 
 class LoadSkillRequest(VerbRequest[LoadedSkill], route="PUT /agents/{agent}/skills/{name}"):
-    """Give a skill to an agent: its text stands in the block `loaded_skills` from now on."""
+    """Load a skill into an agent: its text is added to the block `loaded_skills`."""
 
     agent: Id
     name: Text
@@ -44,7 +44,7 @@ class ListLoadedSkillsRequest(VerbRequest[list[LoadedSkill]], route="GET /agents
 
 
 class RefreshSkillsRequest(VerbRequest[SkillReport], route="POST /agents/{agent}/skills/refresh"):
-    """Write an agent's catalogue of skills anew, and take loaded ones as they stand now."""
+    """Update an agent's list of skills and its loaded skills from disk."""
 
     agent: Id
     project: Place | None = None

@@ -113,15 +113,15 @@ class RevisionApplier:
                 revision, join(stored.vector if stored else {}, revision.vector), stored
             )
             return RevisionOutcome.LEFT_OUT
-        present = self._rows.read(kind, record_id)
-        other_id = self._record_of_same_name(kind, rows, is_present=present is not None)
+        local = self._rows.read(kind, record_id)
+        other_id = self._record_of_same_name(kind, rows, is_present=local is not None)
         if other_id is not None:
-            if present is not None and not self._settles_names:
+            if local is not None and not self._settles_names:
                 return RevisionOutcome.WAITING
             if kind == "repos":
                 rows = self._collisions.with_repo_name(rows, other_id)
             if _has_no_own_name(kind, rows, revision.rows):
-                if present is None:
+                if local is None:
                     return self._merge_duplicate_record(replace(revision, rows=rows), other_id)
                 if kind != "agents":  # two agents with a history each stay two: collision_rules.py
                     main_id, alias = sorted((record_id, other_id))
@@ -130,10 +130,10 @@ class RevisionApplier:
         is_adjusted = rows != revision.rows
         is_changed = self._state.is_changed(kind, record_id)
         is_newer = stored is None or includes(revision.vector, stored.vector)
-        if present is None:
+        if local is None:
             takes_over = is_newer and not is_changed and not is_renamed
             self._write(replace(revision, rows=rows), None, stored, is_unsent=not takes_over)
-        elif _same(present, rows):
+        elif _same(local, rows):
             vector = join(stored.vector if stored else {}, revision.vector)
             self._store_revision(revision, vector, stored)
             if not is_renamed:
@@ -141,9 +141,9 @@ class RevisionApplier:
             return RevisionOutcome.UNCHANGED
         elif is_newer and not is_changed and stored is not None:
             is_unsent = is_adjusted or is_renamed
-            self._write(replace(revision, rows=rows), present, stored, is_unsent=is_unsent)
+            self._write(replace(revision, rows=rows), local, stored, is_unsent=is_unsent)
         else:
-            self._merge(replace(revision, rows=rows), present, stored, is_renamed=is_renamed)
+            self._merge(replace(revision, rows=rows), local, stored, is_renamed=is_renamed)
         self.received[kind] += 1
         return RevisionOutcome.CHANGED
 
@@ -186,7 +186,7 @@ class RevisionApplier:
     def _merge(
         self,
         revision: Revision,
-        present: Rows,
+        local: Rows,
         stored: KnownRevision | None,
         *,
         is_renamed: bool = False,
@@ -196,7 +196,7 @@ class RevisionApplier:
         if stored is None or self._state.is_changed(kind, record_id):
             now = to_micros(self._clock.now())
             stored = self._state.next_revision(kind, record_id, self._device, now)
-        ours = (stored.clock, _canonical(present), present)
+        ours = (stored.clock, _canonical(local), local)
         theirs = (revision.clock, _canonical(revision.rows), revision.rows)
         earlier, later = sorted((ours, theirs), key=lambda side: side[:2])
         merged = merge_rows(kind, later[2], earlier[2])
@@ -222,7 +222,7 @@ class RevisionApplier:
             clock=max(stored.clock, revision.clock),
         )
         is_unsent = is_renamed or not _same(merged, revision.rows)
-        self._write(united, present, stored, is_unsent=is_unsent)
+        self._write(united, local, stored, is_unsent=is_unsent)
 
     def _keep_version(
         self, kind: str, record_id: str, merged: Rows, side: Rows, clock: int
@@ -244,7 +244,7 @@ class RevisionApplier:
     def _write(
         self,
         revision: Revision,
-        present: Rows | None,
+        local: Rows | None,
         stored: KnownRevision | None,
         *,
         is_unsent: bool,
@@ -258,7 +258,7 @@ class RevisionApplier:
             old = self._index.item(kind, record_id)
             self._rows.write(kind, rows)
             self._index.update(kind, record_id, old)
-            if present is not None and loses_text(kind, present, rows):
+            if local is not None and loses_text(kind, local, rows):
                 request_erasure(self._tables, self._clock)
             if kind == "sources":
                 self._references.check_quotes(record_id)
@@ -311,17 +311,17 @@ class RevisionApplier:
             self._add_alias(kind, alias, main_id)
         assert revision.rows is not None
         revision = self._with_known_ids(revision)
-        present = self._rows.read(kind, main_id)
-        assert present is not None
+        local = self._rows.read(kind, main_id)
+        assert local is not None
         assert revision.rows is not None
-        if _same(present, revision.rows):
+        if _same(local, revision.rows):
             stored = self._state.revision(kind, main_id)
             self._store_revision(
                 revision, join(stored.vector if stored else {}, revision.vector), stored
             )
         else:
             stored = self._state.revision(kind, main_id)
-            self._merge(revision, present, stored, is_renamed=is_renamed)
+            self._merge(revision, local, stored, is_renamed=is_renamed)
         self.received[kind] += 1
         return RevisionOutcome.CHANGED
 
@@ -357,8 +357,8 @@ class RevisionApplier:
         if not is_main_changed:
             self._state.clear_change(kind, main_id)  # it was a change of the other one
         stored = self._state.revision(kind, main_id)
-        present = self._rows.read(kind, main_id)
-        assert present is not None
+        local = self._rows.read(kind, main_id)
+        assert local is not None
         other = Revision(
             kind=kind,
             id=alias,
@@ -367,7 +367,7 @@ class RevisionApplier:
             origin=stored.origin if stored else self._device,
             rows=old,
         )
-        self._merge(self._with_known_ids(other), present, stored)
+        self._merge(self._with_known_ids(other), local, stored)
         self._state.mark_merged(kind, main_id)
 
     def _clock_of(self, kind: str, record_id: str) -> int:

@@ -2,8 +2,8 @@
 The triggers that note which records changed, for stores that sync. Other stores have none.
 
 A change is noted with its kind and id, and whether text was deleted or replaced: files that hold
-that text are written anew. Triggers are made by `recollect sync init`, and again after migrations
-and repairs, which may make tables anew.
+that text are rewritten. Triggers are made by `recollect sync init`, and again after migrations
+and repairs, which may create tables again.
 """
 
 import apsw

@@ -71,7 +71,7 @@ class CollisionRules:
             )
 
     def note_replacement(self, link: Row, origin: str) -> None:
-        """Note the active memories that replace the same one as *link*, by another device."""
+        """Record the active memories with which other devices replaced the same one as *link*."""
         if link["relation"] != "supersedes":
             return
         sql = """SELECT l.id, o.id FROM memory_links l

@@ -90,7 +90,7 @@ class KeptVersions:
 
     def restore(self, version_id: str) -> KeptVersion:
         """
-        Give a record the values of a version again; return the version that keeps the present ones.
+        Restore the values of a version; return the version that keeps the current ones.
 
         Raises `NotFound` if there is no such version, or the record was deleted.
         """

@@ -1,5 +1,5 @@
 """
-Write what changed here to the folder of this device, and write files anew that hold forgotten text,
+Write what changed here to the folder of this device, and rewrite files that hold forgotten text,
 or that somebody deleted.
 
 In this order, so that a kill at any moment loses nothing and repeats no number: the new revisions
@@ -103,7 +103,7 @@ class Publisher:
         return True
 
     def publish(self) -> None:
-        """Write every unsent change, and write files anew that hold what was deleted."""
+        """Write every unsent change, and rewrite files that hold what was deleted."""
         self._replace_lost_files()
         while (batch := self._store.write(self._prepare)).changes:
             sha256 = self._folder.write(batch.head, batch.lines) if batch.lines else ""
@@ -118,7 +118,7 @@ class Publisher:
             )
 
     def encrypt_anew(self) -> None:
-        """Write all files of this device anew, because the folder has another key."""
+        """Rewrite all files of this device, because the folder has another key."""
         self._replace_unreadable_files(self._folder.files(self._device().device))
         device = self._device()
         self._rewrite_files(device, self._folder.files(device.device), {})
@@ -189,7 +189,7 @@ class Publisher:
         return batch
 
     def _rewrite_redacted(self, redacted: Sequence[tuple[str, str]]) -> None:
-        """Write the files that hold old texts of some records anew, without these records."""
+        """Rewrite the files that hold old texts of some records, without these records."""
         self._replace_unreadable_files(self._files_with(redacted))
         files = self._files_with(redacted)
         with self._store.read() as tables:
@@ -268,7 +268,7 @@ class Publisher:
         self._store.write(partial(_note_rewritten, head=head, sha256=sha256, records=records))
 
     def _adopt(self, file: FolderFile) -> None:
-        """Note a file that was written before a kill; what it holds is published again."""
+        """Record a file that was written before a kill; its content is published again."""
         lines = self._folder.read(file)
         head = parse_head(next(lines, b""), file, self._store.schema_version())
         revisions = (parse_revision(line, file) for line in lines)
@@ -294,7 +294,7 @@ def _require(state: SyncState) -> Device:
 
 
 def _finish(tables: SqliteTables, batch: _Batch, sha256: str) -> None:
-    """Note that a batch was written."""
+    """Record that a batch was written."""
     state = SyncState(tables.connection.db)
     if sha256:
         state.end_file(batch.head.number, sha256)
@@ -306,7 +306,7 @@ def _finish(tables: SqliteTables, batch: _Batch, sha256: str) -> None:
 def _note_rewritten(
     tables: SqliteTables, head: FileHead, sha256: str, records: Sequence[tuple[str, str]]
 ) -> None:
-    """Note a file with the records of others, which it replaces."""
+    """Record a file that replaces others and has their records."""
     state = SyncState(tables.connection.db)
     state.end_file(head.number, sha256)
     state.add_file(head.device, head.number, sha256)

@@ -243,18 +243,18 @@ def _union_by_key(
     """Return the rows of both, each once, by key."""
     united: dict[Any, Row] = {row[key]: row for row in rows}
     for row in others:
-        present = united.get(row[key])
-        united[row[key]] = row if present is None else merge(present, row)
+        local = united.get(row[key])
+        united[row[key]] = row if local is None else merge(local, row)
     return [united[name] for name in sorted(united)]
 
 
-def loses_text(kind: str, present: Rows, rows: Rows) -> bool:
+def loses_text(kind: str, local: Rows, rows: Rows) -> bool:
     """Return whether words that are stored here were forgotten in the record on another device."""
     if kind == "blocks":
-        before, after = present["block_history"], rows["block_history"]
+        before, after = local["block_history"], rows["block_history"]
         if _without_forgotten_words(before, after)[0] != list(before):
             return True
-    before_text, after_text = repr(present), repr(rows)
+    before_text, after_text = repr(local), repr(rows)
     return any(after_text.count(mark) > before_text.count(mark) for mark in FORGOTTEN_MARKS)
 
 

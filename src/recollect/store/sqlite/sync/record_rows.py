@@ -89,7 +89,7 @@ class RecordRows:
         return None if other is None else str(other)
 
     def write(self, kind: str, rows: Rows) -> None:
-        """Store the rows of a record, new or in place of the present ones."""
+        """Store the rows of a record, new or instead of the current ones."""
         main = rows[kind][0]
         parts = KINDS[kind].parts
         if "evidence" in parts:

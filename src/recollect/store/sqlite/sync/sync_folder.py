@@ -7,7 +7,7 @@ The shared folder of several devices: immutable, encrypted files, a folder for e
 A file has a head with its number and the SHA-256 of the file before it, one line per revision, and
 an end with their number and a hash. It is compressed, and encrypted and authenticated with the key
 of the folder. A device writes only to its own folder. After the folder got a new key, each
-device writes its own files anew under it. A file that is replaced, because something in
+device rewrites its own files under it. A file that is replaced, because something in
 it was forgotten, is named in the head of its successor with its hash, so the chain stays complete.
 """
 

@@ -106,21 +106,21 @@ class SyncState:
         self._db.execute("UPDATE sync_device SET clock = max(clock, ?)", (clock,))
 
     def begin_file(self, number: int) -> None:
-        """Note that a file is being written: if this process is killed, it is still ours."""
+        """Record that a file is being written: if this process is killed, it is still ours."""
         self._db.execute("UPDATE sync_device SET writing = ?", (number,))
 
     def end_file(self, number: int, sha256: str) -> None:
-        """Note that a file was written."""
+        """Record that a file was written."""
         sql = "UPDATE sync_device SET number = ?, head = ?, writing = 0"
         self._db.execute(sql, (number, sha256))
 
     def set_synced(self, at: int, problems: Iterable[str]) -> None:
-        """Note when the last sync ended, and what it could not read or store."""
+        """Record when the last sync ended, and what it could not read or store."""
         self._db.execute("UPDATE sync_device SET synced_at = ?", (at,))
         self.set_problems(problems)
 
     def set_problems(self, problems: Iterable[str]) -> None:
-        """Note what the last sync could not do, in place of what an earlier one could not."""
+        """Record what the last sync could not do; this replaces what an earlier one recorded."""
         self._db.execute("DELETE FROM sync_problems")
         sql = "INSERT INTO sync_problems (problem) VALUES (?)"
         self._db.executemany(sql, [(problem,) for problem in problems])
@@ -216,7 +216,7 @@ class SyncState:
         return self._db.execute(sql, (kind, record_id)).get is not None
 
     def mark_redacted(self, kind: str, record_id: str) -> None:
-        """Mark a changed record: files that hold its old text are to be written anew."""
+        """Mark a changed record: files that hold its old text must be rewritten."""
         sql = "UPDATE sync_changes SET redacted = 1 WHERE kind = ? AND id = ?"
         self._db.execute(sql, (kind, record_id))
 
@@ -225,7 +225,7 @@ class SyncState:
         Note that a record need not be published, because another device did.
 
         If text of it was deleted here, it is published all the same: the files of this device that
-        hold the text are written anew, and must hold the record as it is now.
+        hold the text are rewritten, and must hold the record as it is now.
         """
         sql = "DELETE FROM sync_changes WHERE kind = ? AND id = ? AND NOT redacted"
         self._db.execute(sql, (kind, record_id))
@@ -283,12 +283,12 @@ class SyncState:
         return dict(self._db.execute(sql, (device,)))
 
     def add_file(self, device: str, number: int, sha256: str) -> None:
-        """Note that a file was read or written completely."""
+        """Record that a file was read or written completely."""
         sql = "INSERT OR REPLACE INTO sync_files VALUES (?, ?, ?)"
         self._db.execute(sql, (device, number, sha256))
 
     def add_contents(self, number: int, records: Iterable[tuple[str, str]]) -> None:
-        """Note which records a file of this device holds."""
+        """Record which records a file of this device holds."""
         sql = "INSERT OR IGNORE INTO sync_contents (kind, id, number) VALUES (?, ?, ?)"
         self._db.executemany(sql, [(kind, record_id, number) for kind, record_id in records])
 
