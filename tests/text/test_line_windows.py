@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.text.line_windows import line_window, number_lines, split_lines, trim_line
+from recollect.text.line_windows import line_window, split_lines, trim_line
 from tables import each_row
 
 
@@ -63,13 +63,6 @@ def test_windows_put_together_are_the_text(text: str, length: int) -> None:
     pieces = [line_window(text, offset, length).text for offset in range(0, total, length)]
 
     assert "".join(pieces) == text.replace("\r\n", "\n")
-
-
-def test_numbers_go_on_from_where_the_window_starts_and_count_empty_lines() -> None:
-    part = line_window("a\n\nc\n\n", 1, 3)
-
-    assert number_lines(part.text, part.first) == "2: \n3: c\n4: "
-    assert number_lines("", 1) == ""
 
 
 def test_a_long_line_is_cut_around_the_match_and_never_longer_than_allowed() -> None:

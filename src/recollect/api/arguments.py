@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect.domain.agent import Agent
 from recollect.domain.block import Block
-from recollect.domain.conversation import Conversation, Message, Pin
+from recollect.domain.conversation import Conversation, Message
 
 Texts = str | Sequence[str]
 Moment = str | datetime | None
@@ -16,7 +16,6 @@ AgentLike = Agent | str
 BlockLike = Block | str
 ConversationLike = Conversation | str
 MessageLike = Message | str
-PinLike = Pin | str
 Content = str | Sequence[Any] | None  # text, or message parts as OpenAI and Anthropic write them
 Material = str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | PathLike[str]
 FileRequest = str | PathLike[str] | Mapping[str, Any]

@@ -48,17 +48,11 @@ class ProjectStores:
     """Opens the stores of projects, and keeps those that were used last open."""
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        models_of: LocalRecollect,
-        clock: Clock | None = None,
-        runs_workers: bool = True,
+        self, settings: Settings, *, models_of: LocalRecollect, clock: Clock | None = None
     ) -> None:
         self._settings = settings
         self._models_of = models_of
         self._clock = clock or SystemClock()
-        self._runs_workers = runs_workers
         self._lock = threading.Lock()
         self._open: OrderedDict[str, ProjectStore] = OrderedDict()
         self._is_closed = False
@@ -114,8 +108,7 @@ class ProjectStores:
         )
         audit = space_audit(rec.engine.services.store, settings, self._clock, project.id)
         store = ProjectStore(rec, project, audit=audit)
-        if self._runs_workers:
-            store.worker.start()
+        store.worker.start()
         return store
 
 

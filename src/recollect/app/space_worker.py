@@ -61,9 +61,7 @@ def _open(rec: LocalRecollect, space_id: str) -> LocalRecollect:
         reads_home_skills=False,
         runs_agent_file_code=False,
         space=TeamSpace(
-            id=space_id,
-            directory_schema=directory_schema(services.settings),
-            default_user=space_id,
+            id=space_id, directory_schema=directory_schema(services.settings), default_user=space_id
         ),
         models_of=rec,
     )
@@ -72,17 +70,10 @@ def _open(rec: LocalRecollect, space_id: str) -> LocalRecollect:
 class SpaceWorker:
     """A thread of a server that works on the spaces in turn, from `start` to `stop`."""
 
-    def __init__(
-        self,
-        rec: LocalRecollect,
-        *,
-        is_in_use: Callable[[str], bool],
-        round_s: float = ROUND_S,
-    ) -> None:
+    def __init__(self, rec: LocalRecollect, *, is_in_use: Callable[[str], bool]) -> None:
         """*rec* is the first store of the team."""
         self._rec = rec
         self._is_in_use = is_in_use
-        self._round_s = round_s
         self._stop = threading.Event()
         self._worker: BackgroundWorker | None = None
         self._thread = threading.Thread(target=self._run, name="recollect-spaces", daemon=True)
@@ -112,7 +103,7 @@ class SpaceWorker:
                 return
             except RecollectError as error:
                 log.warning("the stores of users and projects cannot be listed: %s", error)
-            self._stop.wait(self._round_s)
+            self._stop.wait(ROUND_S)
 
     def _work(self) -> None:
         with closing(open_spaces(self._rec, is_in_use=self._is_in_use)) as spaces:

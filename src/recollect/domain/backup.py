@@ -13,7 +13,6 @@ from datetime import datetime
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
 
-DEFAULT_KEEP = "7d,4w,12m"
 _PART = re.compile(r"(\d{1,4})([dwm])")
 _PERIODS: Mapping[str, Callable[[datetime], tuple[int, ...]]] = {
     "d": lambda at: (at.year, at.month, at.day),

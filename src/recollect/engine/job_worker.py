@@ -43,10 +43,10 @@ class WorkerCrashed(Exception):
 class Worker:
     """Runs the jobs of one store. Several workers may run in several processes."""
 
-    def __init__(self, engine: EngineContext, *, name: str = "") -> None:
+    def __init__(self, engine: EngineContext) -> None:
         self._engine = engine
         self._is_followed = False  # the last job enqueued another one: it is due
-        self._name = name or f"{socket.gethostname()}:{os.getpid()}:{engine.clock.new_id()[-6:]}"
+        self._name = f"{socket.gethostname()}:{os.getpid()}:{engine.clock.new_id()[-6:]}"
 
     def step(self) -> Job | None:
         """Run the next due job; return it as claimed, or None if no job is due."""

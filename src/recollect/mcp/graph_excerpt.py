@@ -34,7 +34,6 @@ def graph_excerpt(
     names: Iterable[str],
     count: Count,
     preferred: Callable[[str], bool] = lambda observation: False,
-    max_tokens: int = MAX_GRAPH_TOKENS,
 ) -> dict[str, Any]:
     """
     Return *graph* in the format of the graph tools, with a `note` if it does not fit.
@@ -42,7 +41,7 @@ def graph_excerpt(
     *names* are its entities in the order of preference. Of an entity's observations, the
     *preferred* ones are added first, then the newest.
     """
-    budget, order = max_tokens - _NOTE, list(names)
+    budget, order = MAX_GRAPH_TOKENS - _NOTE, list(names)
     for share in (1.0, _FOR_ENTITIES):
         entities, tokens = _select_entities(graph, order, preferred, count, int(budget * share))
         relations = _select_relations(graph, entities, count, budget - tokens)

@@ -54,9 +54,7 @@ def source_tool(tool: FileTool) -> AgentTool:
     )
 
 
-def run_source(
-    tool: FileTool, arguments: Mapping[str, Any], *, timeout_s: float = TIMEOUT_S
-) -> Any:
+def run_source(tool: FileTool, arguments: Mapping[str, Any]) -> Any:
     """Return what the tool returns for *arguments*."""
     task = {"source": tool.source_code, "name": tool.name, "arguments": dict(arguments)}
     environment = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
@@ -68,11 +66,11 @@ def run_source(
                 capture_output=True,
                 cwd=folder,
                 env=environment,
-                timeout=timeout_s,
+                timeout=TIMEOUT_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise SourceToolFailed(f"{tool.name} did not end within {timeout_s:g} s") from None
+            raise SourceToolFailed(f"{tool.name} did not end within {TIMEOUT_S:g} s") from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
         raise SourceToolFailed(f"{tool.name} failed: {lines[-1]}")

@@ -13,7 +13,7 @@ store does not answer in time, `/health` returns what it read last.
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import field, replace
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -60,19 +60,17 @@ class HealthSnapshot:
         return not self.store_error and not self.is_stopping and is_recent
 
 
-def health_router(
-    reader: "HealthReader", *, clock: Callable[[], float] = time.monotonic
-) -> APIRouter:
-    """Return the router with `/health`, `/ready` and `/live`. *clock* returns seconds."""
+def health_router(reader: "HealthReader") -> APIRouter:
+    """Return the router with `/health`, `/ready` and `/live`."""
     router = APIRouter(tags=["health"])
-    started = clock()
+    started = time.monotonic()
 
     @router.get(HEALTH, responses={503: {"model": models.HealthReport}})
     async def health(response: Response) -> models.HealthReport:
         """Return the state of the server, and which store it serves."""
         snapshot = await reader.read()
         response.status_code = 200 if snapshot.is_ready else 503
-        return health_response(snapshot, uptime_s=clock() - started)
+        return health_response(snapshot, uptime_s=time.monotonic() - started)
 
     @router.get(READY, response_class=PlainTextResponse, include_in_schema=False)
     async def ready(response: Response) -> str:
@@ -93,19 +91,14 @@ class HealthReader:
     """Takes snapshots in a thread of its own, and remembers the last one."""
 
     def __init__(
-        self,
-        rec: LocalRecollect,
-        background: BackgroundWorker,
-        lifecycle: ServerLifecycle,
-        clock: Callable[[], float] = time.monotonic,
+        self, rec: LocalRecollect, background: BackgroundWorker, lifecycle: ServerLifecycle
     ) -> None:
         self._rec = rec
         self._background = background
         self._lifecycle = lifecycle
-        self._clock = clock
         self._limiter: CapacityLimiter | None = None  # made in the event loop
         self._last: HealthSnapshot | None = None
-        self._taken_at = clock()
+        self._taken_at = time.monotonic()
 
     async def read(self) -> HealthSnapshot:
         """Return a snapshot, or the last one if a new one takes too long."""
@@ -114,12 +107,10 @@ class HealthReader:
         with move_on_after(READ_TIMEOUT_S) as scope:
             await to_thread.run_sync(self._take, abandon_on_cancel=True, limiter=self._limiter)
         last = self._last or HealthSnapshot(
-            path=store_location(self._rec),
-            embedder=UNKNOWN_EMBEDDER,
-            store_error=NEVER_READ,
+            path=store_location(self._rec), embedder=UNKNOWN_EMBEDDER, store_error=NEVER_READ
         )
         worker, error = self._background.state, self._background.last_error
-        age_s = self._clock() - self._taken_at if scope.cancelled_caught else None
+        age_s = time.monotonic() - self._taken_at if scope.cancelled_caught else None
         return replace(
             last,
             worker=worker,
@@ -140,7 +131,7 @@ class HealthReader:
             store=store,
             store_error=store_error,
         )
-        self._taken_at = self._clock()
+        self._taken_at = time.monotonic()
 
 
 def health_response(snapshot: HealthSnapshot, *, uptime_s: float) -> models.HealthReport:

@@ -69,9 +69,7 @@ def local_url(host: str, port: int) -> str:
     return f"http://[{local}]:{port}" if ":" in local else f"http://{local}:{port}"
 
 
-def fetch_health(
-    host: str, port: int, token: str = "", *, timeout_s: float = HEALTH_TIMEOUT_S
-) -> Mapping[str, Any] | None:
+def fetch_health(host: str, port: int, token: str = "") -> Mapping[str, Any] | None:
     """
     Return the response of `GET /health`, or None if no process listens there.
 
@@ -81,7 +79,9 @@ def fetch_health(
     # Imported here because it loads TLS and the mail parser, which would slow down every command.
     from http.client import HTTPConnection, HTTPException
 
-    connection = HTTPConnection(local_url(host, port).removeprefix("http://"), timeout=timeout_s)
+    connection = HTTPConnection(
+        local_url(host, port).removeprefix("http://"), timeout=HEALTH_TIMEOUT_S
+    )
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         connection.request("GET", "/health", headers=headers)

@@ -7,7 +7,7 @@ a memory: no text, no name of a project or an agent, no id.
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -127,12 +127,13 @@ def worker_metrics(background: BackgroundWorker) -> Iterator[Metric]:
     )
 
 
-def process_metrics(cpu_s: Callable[[], float] = time.process_time) -> Iterator[Metric]:
+def process_metrics() -> Iterator[Metric]:
     """Yield the metrics that every program has."""
     yield gauge(
         "recollect_build_info", "The version of Recollect, as a label.", 1, version=__version__
     )
-    yield counter("process_cpu_seconds_total", "Processor time of the server process.", cpu_s())
+    cpu_s = time.process_time()
+    yield counter("process_cpu_seconds_total", "Processor time of the server process.", cpu_s)
     if MEMORY_FILE.exists():  # on Linux
         resident = int(MEMORY_FILE.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         yield gauge(

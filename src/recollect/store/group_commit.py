@@ -110,11 +110,6 @@ class Writer:
         return ticket.result  # type: ignore[return-value]  # done without error has its result
 
     @property
-    def is_busy(self) -> bool:
-        """Whether this process is writing."""
-        return self._leader.locked()
-
-    @property
     def queue_length(self) -> int:
         """How many writes wait."""
         return len(self._queue)

@@ -45,11 +45,6 @@ def line_window(text: str, offset: int, length: int | None = None) -> LineWindow
     return LineWindow(offset + 1, last, len(lines), "\n".join(selected) + "\n" * ends_with_newline)
 
 
-def number_lines(text: str, first: int) -> str:
-    """Return *text* with its lines numbered from *first*, as `12: the line`."""
-    return "\n".join(f"{number}: {line}" for number, line in enumerate(split_lines(text), first))
-
-
 def trim_line(line: str, start: int, end: int, *, max_chars: int) -> str:
     """Return up to *max_chars* characters of *line* around *start* to *end*, marking cuts."""
     if len(line) <= max_chars:

@@ -173,11 +173,6 @@ def key_values(kind: str, record_id: str) -> tuple[str, ...]:
     return (record_id,) if count == 1 else tuple(record_id.split(" ", count - 1))
 
 
-def record_id_of(kind: str, row: Mapping[str, Any]) -> str:
-    """Return the id of the record that *row* is."""
-    return " ".join(str(row[column]) for column in KINDS[kind].keys)
-
-
 @contextlib.contextmanager
 def without_triggers(db: apsw.Connection) -> Iterator[None]:
     """Let statements in the block change what the rules of the schema keep from changing."""
