@@ -198,7 +198,7 @@ def _fill(partial: Path, backup: Backup, key: StoreKey | None, new_key: StoreKey
     else:
         copy_under_key(Path(backup.path), key, partial, new_key)
     try:
-        store = SqliteStore(partial, SystemClock(), keys=_only(new_key))
+        store = SqliteStore(partial, SystemClock(), keys=_places_of_key(new_key))
         try:
             problems = store.check()[1]
             if problems or store.rescue_report is not None:
@@ -242,7 +242,7 @@ def _differences(
         copy = Path(folder) / "backup.db"
         copy.touch(mode=0o600)
         _fill(copy, backup, key, key)
-        old = SqliteStore(copy, SystemClock(), keys=_only(key))
+        old = SqliteStore(copy, SystemClock(), keys=_places_of_key(key))
         try:
             new = SqliteStore(path, SystemClock(), keys=key_places(settings))
             try:
@@ -254,5 +254,5 @@ def _differences(
             old.close()
 
 
-def _only(key: StoreKey | None) -> KeyPlaces:
+def _places_of_key(key: StoreKey | None) -> KeyPlaces:
     return KeyPlaces(uses_keyring=False, known=() if key is None else (key,))

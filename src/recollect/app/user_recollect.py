@@ -165,11 +165,11 @@ class UserEngine(EngineControl):
             for membership in transport.memberships():
                 if membership.role.can_write:
                     space = stack.enter_context(transport.using(membership, writes=True))
-                    run = _once(space.services, transport.user_id, key, fingerprint, run)
+                    run = _bind_to_space(space.services, transport.user_id, key, fingerprint, run)
             return run_once(self._services, key, fingerprint, run)
 
 
-def _once(
+def _bind_to_space(
     services: Services, user_id: str, key: str, fingerprint: str, run: Callable[[], Result]
 ) -> Callable[[], Result]:
     def run_in_space() -> Result:

@@ -44,7 +44,9 @@ def blame(rec: LocalRecollect, *, path: str | None, **place: Any) -> Output:
         project = repository_root(Path(path)) or project
     place.setdefault("project", project)
     history = rec.captures.file_history(path, **place)
-    return Output(history, _file_lines(history) or _nothing(rec, f"change of {path}", **place))
+    return Output(
+        history, _file_lines(history) or _nothing_recorded_lines(rec, f"change of {path}", **place)
+    )
 
 
 @click.command()
@@ -61,7 +63,7 @@ def fix(rec: LocalRecollect, *, error: str, **place: Any) -> Output:
     place.setdefault("project", ".")
     history = rec.captures.error_history(text_argument(error), **place)
     lines = [*_failure_lines(history.failures), *_memory_section(history.memories)]
-    return Output(history, lines or _nothing(rec, "similar error", **place))
+    return Output(history, lines or _nothing_recorded_lines(rec, "similar error", **place))
 
 
 @click.command()
@@ -78,10 +80,10 @@ def how(rec: LocalRecollect, *, tool: str, **place: Any) -> Output:
     history = rec.captures.command_history(tool, **place)
     lines = [f"[green]✓[/green] {_call_text(call)}" for call in history.worked]
     lines += [*_failure_lines(history.failures), *_memory_section(history.memories)]
-    return Output(history, lines or _nothing(rec, f"command of {tool}", **place))
+    return Output(history, lines or _nothing_recorded_lines(rec, f"command of {tool}", **place))
 
 
-def _nothing(rec: LocalRecollect, what: str, *, project: str, **_: Any) -> list[str]:
+def _nothing_recorded_lines(rec: LocalRecollect, what: str, *, project: str, **_: Any) -> list[str]:
     """Return what to do if nothing was recorded: perhaps the project goes by another name."""
     hint = place_hint(rec, project)
     return [f"No {safe(what)} was recorded. {_HINT}", *([safe(hint)] if hint else [])]

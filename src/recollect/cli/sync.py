@@ -195,9 +195,9 @@ def _version_lines(listed: Sequence[KeptVersion]) -> Iterator[str]:
     for version in listed:
         yield f"{version.id}  {_version_title(version)}, {version.kept_at:%Y-%m-%d %H:%M} UTC"
         for name, value in version.values.items():
-            yield f"  {name}: {safe(_shortened(value))}"
+            yield f"  {name}: {safe(_shorten_value(value))}"
             if name in version.current:
-                yield f"  [dim]  now: {safe(_shortened(version.current[name]))}[/dim]"
+                yield f"  [dim]  now: {safe(_shorten_value(version.current[name]))}[/dim]"
     if listed:
         yield "[dim]Next: recollect sync restore ID, or recollect sync discard ID[/dim]"
 
@@ -214,6 +214,6 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def _shortened(value: object) -> str:
+def _shorten_value(value: object) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= VALUE_CHARS else f"{text[: VALUE_CHARS - 1]}…"

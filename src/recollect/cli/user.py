@@ -71,13 +71,13 @@ def revoke(rec: LocalRecollect, *, name: str) -> Output:
 
 def _token_output(new: NewToken, what: str) -> Output:
     lines = (
-        f"{what} {safe(new.user.name)}{_in_brackets(new.user)}. Token, shown only now:",
+        f"{what} {safe(new.user.name)}{_attributes_in_brackets(new.user)}. Token, shown only now:",
         safe(new.token),
     )
     return Output(new, lines)
 
 
-def _in_brackets(item: User) -> str:
+def _attributes_in_brackets(item: User) -> str:
     text = _attributes(item)
     return f" ({text})" if text else ""
 

@@ -41,7 +41,7 @@ class PendingExchanges:
         if not _adapter.is_in_use:
             self._record(exchange)
             return
-        query = _normalised(exchange.last_user_text())
+        query = _normalize_lines(exchange.last_user_text())
         with self._lock:
             if not self._is_stored(query):
                 self._pending.append((time.monotonic(), query, exchange))
@@ -53,7 +53,7 @@ class PendingExchanges:
     def note_stored(self, texts: Iterable[str]) -> None:
         """Drop pending and later exchanges with these user messages: an adapter has stored them."""
         with self._lock:
-            for text in filter(None, map(_normalised, texts)):
+            for text in filter(None, map(_normalize_lines, texts)):
                 self._note(text)
             waiting, self._pending = self._pending, deque()
             self._pending.extend(entry for entry in waiting if not self._is_stored(entry[1]))
@@ -117,7 +117,7 @@ def note_stored(drafts: Iterable[Mapping[str, Any]]) -> None:
         session.note_stored(draft["content"] for draft in drafts if draft["role"] == "user")
 
 
-def _normalised(text: str) -> str:
+def _normalize_lines(text: str) -> str:
     """Return a text as it is compared: without differences of white space in and between lines."""
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))

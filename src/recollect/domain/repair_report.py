@@ -20,10 +20,10 @@ class TableDamage:
     def describe(self) -> Iterator[str]:
         """Yield a sentence for each kind of damage."""
         if self.lost:
-            yield f"{self.table}: {len(self.lost)} rows lost ({_few(self.lost)})"
+            yield f"{self.table}: {len(self.lost)} rows lost ({_shorten_list(self.lost)})"
         if self.altered:
             changes = [f"{key}: {change}" for key, change in self.altered.items()]
-            yield f"{self.table}: {len(changes)} rows altered ({_few(changes)})"
+            yield f"{self.table}: {len(changes)} rows altered ({_shorten_list(changes)})"
         if self.unknown_pages:
             yield f"{self.table}: {self.unknown_pages} pages cannot be read; their rows are unknown"
 
@@ -55,6 +55,6 @@ class RepairReport:
         return lines + ([f"indexes: {', '.join(self.indexes)}"] if self.indexes else [])
 
 
-def _few(names: tuple[str, ...] | list[str]) -> str:
+def _shorten_list(names: tuple[str, ...] | list[str]) -> str:
     more = f" and {len(names) - ROWS_SHOWN} more" if len(names) > ROWS_SHOWN else ""
     return ", ".join(names[:ROWS_SHOWN]) + more

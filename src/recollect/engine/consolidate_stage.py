@@ -324,7 +324,7 @@ def _apply_policy(
 ) -> str:
     match judge(candidate, facts, writer.policy):
         case Promote(why, rule):
-            candidate = _narrow(writer, candidate)
+            candidate = _in_narrow_scope(writer, candidate)
             effects = ChangeEffects(superseded=tuple(superseded), policy_rule=rule)
             writer.change_status(
                 candidate, Status.ACTIVE, ChangeKind.PROMOTED, why, effects=effects
@@ -339,7 +339,7 @@ def _apply_policy(
     return "held"
 
 
-def _narrow(writer: ConsolidationWriter, candidate: Memory) -> Memory:
+def _in_narrow_scope(writer: ConsolidationWriter, candidate: Memory) -> Memory:
     """
     Return *candidate* in the scope in which it may become active without a person.
 

@@ -69,7 +69,7 @@ class ModelSelector:
     def target(self, in_use: ModelsInUse) -> ResilientEmbedder:
         """Return the model for all items; raises `EmbedderUnavailable` if it is not available."""
         if self._registry.has_explicit_embedder or in_use.chosen is None:
-            return self._resilient(self._registry.configured_embedder())
+            return self._resilient_embedder(self._registry.configured_embedder())
         chosen = self._embedder_of(in_use.chosen)
         if chosen is None:
             raise missing_model_error(in_use.chosen.name)
@@ -92,11 +92,11 @@ class ModelSelector:
         registered = self._registry.get(model.name)
         if registered is None:
             return None
-        embedder = self._resilient(registered)
+        embedder = self._resilient_embedder(registered)
         try:
             return embedder if embedder.matches(model) else None
         except EmbedderUnavailable:
             return embedder  # it is paused now, and holds the failure
 
-    def _resilient(self, embedder: Embedder) -> ResilientEmbedder:
+    def _resilient_embedder(self, embedder: Embedder) -> ResilientEmbedder:
         return self._embedders.setdefault(id(embedder), ResilientEmbedder(embedder))

@@ -50,7 +50,7 @@ class ModelBlockEdit:
 def render_prompt(blocks: Iterable[Block], messages: Sequence[Message]) -> str:
     """Return the prompt: the blocks, and the end of the conversation, as much as fits."""
     parts = [
-        f'<block label="{block.label}">\n{_inside("block", block.value)}\n</block>'
+        f'<block label="{block.label}">\n{_escape_closing_tag("block", block.value)}\n</block>'
         for block in blocks
     ]
     lines: list[str] = []
@@ -62,7 +62,7 @@ def render_prompt(blocks: Iterable[Block], messages: Sequence[Message]) -> str:
             break
         text = message.content if len(message.content) <= room else f"… {message.content[-room:]}"
         room -= len(text)
-        lines.append(f"{message.role.value}: {_inside('conversation', text)}")
+        lines.append(f"{message.role.value}: {_escape_closing_tag('conversation', text)}")
     blocks_text, conversation = "\n".join(parts), "\n".join(reversed(lines))
     conversation_text = f"<conversation>\n{conversation}\n</conversation>"
     return f"{blocks_text}\n\n{conversation_text}\n\nPropose edits, as JSON."
@@ -80,11 +80,12 @@ def parse_edits(reply: str) -> list[ModelBlockEdit]:
 
 def is_supported(edit: ModelBlockEdit, messages: Iterable[Message]) -> bool:
     """Return whether a message of the user contains the quote of *edit*."""
-    quote = _normalized(edit.quote)
+    quote = _normalize_text(edit.quote)
     if len(quote.split()) < MIN_QUOTE_WORDS:
         return False  # so short a quote occurs anywhere and proves nothing
     return any(
-        message.role is Role.USER and quote in _normalized(message.content) for message in messages
+        message.role is Role.USER and quote in _normalize_text(message.content)
+        for message in messages
     )
 
 
@@ -97,10 +98,10 @@ def _edit(row: dict[str, Any]) -> ModelBlockEdit | None:
     return ModelBlockEdit(label.strip(), old if isinstance(old, str) else "", new.strip(), quote)
 
 
-def _inside(tag: str, text: str) -> str:
+def _escape_closing_tag(tag: str, text: str) -> str:
     """Return *text* so that it cannot close the element around it."""
     return re.sub(rf"</(?=\s*{tag})", r"<\\/", text, flags=re.IGNORECASE)
 
 
-def _normalized(text: str) -> str:
+def _normalize_text(text: str) -> str:
     return " ".join(text.casefold().split())

@@ -65,7 +65,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
     def execute(self, command: BetaMemoryTool20250818Command) -> Any:
         """Run a command of the model; what is wrong with it is a `ToolError`."""
         try:
-            return super().execute(_validated(command))
+            return super().execute(_validate_command(command))
         except RecollectError as error:
             raise ToolError(str(error)) from error
 
@@ -115,7 +115,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         content, note = self._edit(command.path, edit)
         lines = content.split("\n")
         first = max(0, changed_line - 1 - SNIPPET_LINES)
-        snippet = _numbered(lines[first : changed_line + SNIPPET_LINES], first)
+        snippet = _number_lines(lines[first : changed_line + SNIPPET_LINES], first)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line "
             f"numbers):\n{snippet}{note}"
@@ -255,7 +255,7 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
     async def execute(self, command: BetaMemoryTool20250818Command) -> Any:
         """Run a command of the model; what is wrong with it is a `ToolError`."""
         try:
-            return await super().execute(_validated(command))
+            return await super().execute(_validate_command(command))
         except RecollectError as error:
             raise ToolError(str(error)) from error
 
@@ -292,7 +292,7 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
         await run_blocking(self._tool.close)
 
 
-def _validated(command: BetaMemoryTool20250818Command) -> BetaMemoryTool20250818Command:
+def _validate_command(command: BetaMemoryTool20250818Command) -> BetaMemoryTool20250818Command:
     """Return a command whose fields have their types: the package does not check a model's call."""
     try:
         return type(command).model_validate(command.model_dump(warnings=False))
@@ -319,7 +319,7 @@ def _positions(content: str, text: str) -> Iterable[int]:
         at = content.find(text, at + 1)
 
 
-def _numbered(lines: Sequence[str], first: int) -> str:
+def _number_lines(lines: Sequence[str], first: int) -> str:
     return "\n".join(
         f"{str(number).rjust(NUMBER_WIDTH)}\t{line}"
         for number, line in enumerate(lines, start=first + 1)
@@ -334,7 +334,7 @@ def _numbered_file(path: str, content: str, view_range: Sequence[int] | None) ->
         first = max(1, view_range[0]) - 1
         last = len(lines) if view_range[1] == -1 else view_range[1]
         lines = lines[first:last]
-    return f"Here's the content of {path} with line numbers:\n{_numbered(lines, first)}"
+    return f"Here's the content of {path} with line numbers:\n{_number_lines(lines, first)}"
 
 
 def _listing(path: str, name: str, documents: Sequence[Document]) -> str:

@@ -52,7 +52,7 @@ class RecollectChatHistory(BaseChatMessageHistory):
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """All messages, oldest first."""
         stored = self._memory.messages(self.session_id)
-        return messages_from_dict([_stored(message) for message in stored])
+        return messages_from_dict([_message_dict(message) for message in stored])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Append messages, all or none."""
@@ -126,7 +126,7 @@ def _draft(message: BaseMessage) -> Mapping[str, Any]:
     }
 
 
-def _stored(message: Message) -> dict[str, Any]:
+def _message_dict(message: Message) -> dict[str, Any]:
     if isinstance(message.payload, dict):
         return message.payload
     # Appended by something else than a history.

@@ -106,7 +106,7 @@ class RecollectStore(BaseStore):
         raise TypeError(f"{type(op).__name__} is not an operation of a store")
 
     def _get(self, op: GetOp) -> Item | None:
-        namespace = self._inside(op.namespace)
+        namespace = self._full_namespace(op.namespace)
         document = self._rec.documents.get(namespace, op.key)
         if document is None:
             return None
@@ -115,7 +115,7 @@ class RecollectStore(BaseStore):
         return Item(**self._item_fields(document))
 
     def _put(self, op: PutOp) -> None:
-        namespace = self._inside(op.namespace)
+        namespace = self._full_namespace(op.namespace)
         if op.value is None:
             self._rec.documents.delete(namespace, op.key)
             return
@@ -143,7 +143,7 @@ class RecollectStore(BaseStore):
         while len(hits) < op.limit:
             size = min(MAX_LIMIT, op.limit - len(hits))
             page = self._rec.documents.search(
-                self._inside(op.namespace_prefix),
+                self._full_namespace(op.namespace_prefix),
                 op.query or "",
                 filter=op.filter,
                 limit=size,
@@ -173,7 +173,7 @@ class RecollectStore(BaseStore):
         }
         return sorted(matching)[op.offset : op.offset + op.limit]
 
-    def _inside(self, namespace: Sequence[str]) -> tuple[str, ...]:
+    def _full_namespace(self, namespace: Sequence[str]) -> tuple[str, ...]:
         return (*self._root, *namespace)
 
     def _search_item(self, hit: DocumentHit) -> SearchItem:

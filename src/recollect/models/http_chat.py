@@ -117,7 +117,7 @@ class HttpChatModel:
                 opened = stack.enter_context(
                     http_post.post_stream(
                         self._endpoint,
-                        _without(body, rejected),
+                        _without_parameters(body, rejected),
                         headers=self._headers(),
                         deadline=deadline,
                         max_bytes=MAX_TURN_BYTES,
@@ -148,7 +148,7 @@ class HttpChatModel:
     def _send(self, body: dict[str, Any], deadline: Deadline) -> HttpResponse:
         rejected = self._rejected
         while True:
-            response = self._post(_without(body, rejected), deadline)
+            response = self._post(_without_parameters(body, rejected), deadline)
             new = self._rejected_parameters(response) - rejected
             if not new:
                 break
@@ -253,7 +253,7 @@ def _seconds_until(date: str, now: datetime) -> float:
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()
 
 
-def _without(body: dict[str, Any], rejected: frozenset[str]) -> dict[str, Any]:
+def _without_parameters(body: dict[str, Any], rejected: frozenset[str]) -> dict[str, Any]:
     """Return *body* without the rejected parameters; `max_tokens` has a newer name."""
     rest = {name: value for name, value in body.items() if name not in rejected}
     if "max_tokens" in rejected:

@@ -160,7 +160,7 @@ def post_stream(
             ) as response,
         ):
             deadline.watch(response.extensions["network_stream"])
-            chunks = _bounded(response.iter_bytes(), max_bytes, deadline)
+            chunks = _limit_size(response.iter_bytes(), max_bytes, deadline)
             yield OpenResponse(response.status_code, response.headers, chunks)
     except httpx2.InvalidURL as error:
         # Its message may quote a part of the URL, such as a password.
@@ -211,7 +211,7 @@ def safe_excerpt(text: str, *, key: str) -> str:
     return " ".join(printable.split())[:MAX_SHOWN_CHARS]
 
 
-def _bounded(chunks: Iterator[bytes], max_bytes: int, deadline: Deadline) -> Iterator[bytes]:
+def _limit_size(chunks: Iterator[bytes], max_bytes: int, deadline: Deadline) -> Iterator[bytes]:
     received = 0
     for chunk in chunks:
         received += len(chunk)

@@ -61,7 +61,7 @@ def agent_settings(agent: Agent) -> AgentSettings:
     own = agent.metadata.get(RUNTIME) or {}
     if not isinstance(own, Mapping):
         raise InvalidInput(f'metadata["{RUNTIME}"] of agent {agent.name!r} must be an object')
-    tools, rules, file_tools, heartbeats = _imported(agent)
+    tools, rules, file_tools, heartbeats = _imported_tools(agent)
     if own.get("tools") is not None:
         tools = _texts(own, "tools")
     if own.get("tool_rules") is not None:
@@ -86,12 +86,12 @@ def with_approved_tool(agent: Agent, tool: str) -> Agent:
     return replace(agent, metadata={**agent.metadata, RUNTIME: own})
 
 
-def _imported(
+def _imported_tools(
     agent: Agent,
 ) -> tuple[tuple[str, ...] | None, tuple[ToolRule, ...], dict[str, FileTool], bool]:
     carry = agent.metadata.get(LETTA)
-    record = _at(carry, "agent", "rest")
-    tools = _at(carry, "file", "tools")
+    record = _value_at(carry, "agent", "rest")
+    tools = _value_at(carry, "file", "tools")
     if not isinstance(record, Mapping):
         return None, (), {}, False
     by_id = {
@@ -128,7 +128,7 @@ def _file_tool(tool: Mapping[str, Any]) -> FileTool:
     )
 
 
-def _at(value: Any, *names: str) -> Any:
+def _value_at(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value

@@ -81,7 +81,7 @@ class OtelTracer:
         is_request = headers is not None
         caller = self._propagator.extract(headers) if headers else None
         with (
-            self._recorded(
+            self._record_span(
                 self._tracer.start_span(
                     name,
                     context=caller,
@@ -99,10 +99,10 @@ class OtelTracer:
         """See `Tracer.step`."""
         if not self._api.get_current_span().get_span_context().is_valid:
             return None
-        return self._recorded(self._tracer.start_span(name, attributes=attributes))
+        return self._record_span(self._tracer.start_span(name, attributes=attributes))
 
     @contextmanager
-    def _recorded(self, span: "SpanOfOtel") -> Iterator["RecordedSpan"]:
+    def _record_span(self, span: "SpanOfOtel") -> Iterator["RecordedSpan"]:
         try:
             yield RecordedSpan(span)
         except BaseException as error:

@@ -56,7 +56,7 @@ def briefing(
     query = MemoryQuery(place=place_of(request))
     with services.store.read() as tables:
         viewer = find_viewer(tables, query.place)
-        hits = _newest(tables, viewer)
+        hits = _newest_hits(tables, viewer)
         blocks = tuple(visible_blocks(tables, BlockPlace(project_id=viewer.project_id)))
     options = BundleOptions(
         budget_tokens=request.budget_tokens,
@@ -80,10 +80,10 @@ def shared_briefing(services: Services, request: BriefingRequest) -> SharedMater
     with services.store.read() as tables:
         viewer = find_viewer(tables, place_of(request))
         blocks = visible_blocks(tables, BlockPlace(project_id=viewer.project_id))
-        return SharedMaterial(tuple(_newest(tables, viewer)), tuple(blocks))
+        return SharedMaterial(tuple(_newest_hits(tables, viewer)), tuple(blocks))
 
 
-def _newest(tables: Tables, viewer: Viewer) -> list[Hit]:
+def _newest_hits(tables: Tables, viewer: Viewer) -> list[Hit]:
     owners = visible_owners(viewer)
     by_kind = []
     for kind, limit in KINDS:

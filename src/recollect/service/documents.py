@@ -129,9 +129,9 @@ def search_documents(
     query = validate.query_of(request.query)
     with query_snapshot(services, query) as snapshot:
         if query.strip():
-            hits = _ranked(services, snapshot, query, conditions, request)
+            hits = _rank_documents(services, snapshot, query, conditions, request)
         else:
-            hits = _listed(services, snapshot.tables, conditions, request)
+            hits = _list_documents(services, snapshot.tables, conditions, request)
     if query.strip():
         scores = {hit.document.id: hit.score or 0.0 for hit in hits}
         log_items(services, "search_documents", query, "document", scores)
@@ -159,7 +159,7 @@ def delete_expired(services: Services) -> int:
     return count
 
 
-def _ranked(
+def _rank_documents(
     services: Services,
     snapshot: QuerySnapshot,
     query: str,
@@ -171,7 +171,7 @@ def _ranked(
     last = request.offset + request.limit
     passing: Sequence[Document] | None = None
     if conditions:
-        passing = _passing(tables, conditions, request.namespace, now)
+        passing = _matching_documents(tables, conditions, request.namespace, now)
     index_query = IndexQuery(
         kind=ItemKind.DOCUMENT,
         text=query,
@@ -199,7 +199,7 @@ def _ranked(
     return hits[request.offset : last]
 
 
-def _listed(
+def _list_documents(
     services: Services,
     tables: Tables,
     conditions: Mapping[str, Any],
@@ -207,7 +207,7 @@ def _listed(
 ) -> list[DocumentHit]:
     now = services.clock.now()
     if conditions:
-        passing = _passing(tables, conditions, request.namespace, now)
+        passing = _matching_documents(tables, conditions, request.namespace, now)
         documents = passing[request.offset : request.offset + request.limit]
     else:
         page = {"limit": request.limit, "offset": request.offset}
@@ -215,7 +215,7 @@ def _listed(
     return [DocumentHit(document=document) for document in documents]
 
 
-def _passing(
+def _matching_documents(
     tables: Tables, conditions: Mapping[str, Any], prefix: Sequence[str], now: datetime
 ) -> list[Document]:
     documents = tables.documents.under(prefix, now=now, limit=ALL)

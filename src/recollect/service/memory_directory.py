@@ -90,7 +90,7 @@ def _pages(services: Services) -> dict[str, str]:
     pages: dict[str, str] = {}
     for block in rows["blocks"]:
         if block["scope"] == "global" and not block["hidden"] and block["value"].strip():
-            pages[_unused(f"{slug(block['label']) or 'block'}.md", pages)] = (
+            pages[_unused_name(f"{slug(block['label']) or 'block'}.md", pages)] = (
                 f"{block['value'].rstrip()}\n"
             )
     core = sorted(pages)
@@ -101,7 +101,7 @@ def _pages(services: Services) -> dict[str, str]:
         own = [row for row in active if row["project_id"] == project["id"]]
         name = f"projects/{slug(project['name']) or 'project'}"
         if own:
-            name = _unused(name, names)
+            name = _unused_name(name, names)
             names[name] = project["name"]
             pages |= _folder_pages(name, project["name"], own)
     if names:
@@ -153,7 +153,7 @@ def _index(title: str, lines: list[str]) -> str:
     return f"# {title}\n\n" + "\n".join(lines or ["Nothing is stored yet."]) + "\n"
 
 
-def _unused(name: str, used_names: Mapping[str, object]) -> str:
+def _unused_name(name: str, used_names: Mapping[str, object]) -> str:
     path, number, result = Path(name), 2, name
     while result in used_names or Path(result).name == INDEX:
         result = str(path.with_name(f"{path.stem}-{number}{path.suffix}"))

@@ -518,7 +518,7 @@ def _file_hits(
     """Return memories that contain the name of the current file."""
     if resolved.request.file is None:
         return []
-    name = _absolute(resolved.request.file).name
+    name = _absolute_path(resolved.request.file).name
     query = replace(resolved.query, query=name, limit=FILE_HITS)
     file_query = resolve_query(services, snapshot.tables, query, resolved.viewer)
     hits, _ = run_query(with_query(services, snapshot, name), file_query)
@@ -529,7 +529,7 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
     """Return the current file and its last commits, a line each."""
     if request.file is None:
         return ()
-    path = require_readable(_absolute(request.file), services.readable_folders)
+    path = require_readable(_absolute_path(request.file), services.readable_folders)
     root = find_checkout(path).root
     real_path = path.resolve()
     name = real_path.relative_to(root) if real_path.is_relative_to(root) else real_path.name
@@ -541,7 +541,7 @@ def _file_lines(services: Services, request: ContextForRequest) -> tuple[BundleL
     return tuple(lines)
 
 
-def _absolute(file: str) -> Path:
+def _absolute_path(file: str) -> Path:
     return expand_home(file).absolute()
 
 

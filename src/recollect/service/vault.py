@@ -83,7 +83,9 @@ def write_vault(services: Services, folder: Path, *, plain: bool = False) -> Vau
         _save(vault)
     with services.store.read() as tables:
         undecided = {
-            name for name, page in vault.pages.items() if page.captured and _waits(tables, page)
+            name
+            for name, page in vault.pages.items()
+            if page.captured and _is_undecided(tables, page)
         }
         pages = dict(_rendered_pages(tables))
     written, unchanged = _write_pages(vault, pages, undecided)
@@ -279,7 +281,7 @@ def _place_fields(tables: Tables, memory: Memory) -> Mapping[str, str]:
     return fields
 
 
-def _waits(tables: Tables, page: _PageRecord) -> bool:
+def _is_undecided(tables: Tables, page: _PageRecord) -> bool:
     """Return whether nobody has decided about the edit of a page yet."""
     candidate = tables.memories.get(page.proposal) if page.proposal else None
     if candidate is not None:

@@ -69,7 +69,7 @@ def has_tables() -> bool:
 
 def count_tokens(table: BpeTable, text: str) -> int:
     """Return how many tokens *text* has. A lone surrogate counts as U+FFFD."""
-    return table.count(_encodable(text))
+    return table.count(_without_surrogates(text))
 
 
 def fits_limit(table: BpeTable, text: str, limit: int) -> bool:
@@ -78,7 +78,7 @@ def fits_limit(table: BpeTable, text: str, limit: int) -> bool:
         return False
     if len(text) * 4 <= limit:  # a token has at least one byte
         return True
-    return table.count_till_limit(_encodable(text), limit) is not None
+    return table.count_till_limit(_without_surrogates(text), limit) is not None
 
 
 def truncate(table: BpeTable, text: str, limit: int) -> str:
@@ -91,7 +91,7 @@ def truncate(table: BpeTable, text: str, limit: int) -> str:
         return text
     if limit <= 0:
         return ""
-    whole, text = text, _encodable(text[: MAX_TOKEN_BYTES * limit + _LOOKAHEAD_CHARS])
+    whole, text = text, _without_surrogates(text[: MAX_TOKEN_BYTES * limit + _LOOKAHEAD_CHARS])
     ends, sums = _pieces(table, text, limit)
     low, top = ends[-2], min(ends[-1] + _LOOKAHEAD_CHARS, len(text))
     if top - low > _LONG_PIECE:
@@ -132,6 +132,6 @@ def _chars_of_first_tokens(table: BpeTable, piece: str, limit: int) -> int:
     return 0
 
 
-def _encodable(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Return *text* with lone surrogates replaced, so that it can be encoded as UTF-8."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)

@@ -116,7 +116,7 @@ class ForgottenWords:
         if not self.words:
             return None
         longest_first = sorted(_all_forms(self.words), key=lambda word: (-len(word), word))
-        return re.compile("|".join(map(_bounded, longest_first)), re.IGNORECASE)
+        return re.compile("|".join(map(_whole_word_pattern, longest_first)), re.IGNORECASE)
 
 
 def phrases_of(texts: Iterable[str]) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ def _phrase_pattern(phrase: str) -> re.Pattern[str]:
 _FLAGS = re.IGNORECASE
 
 
-def _bounded(word: str) -> str:
+def _whole_word_pattern(word: str) -> str:
     return _boundary(word[0], "<") + re.escape(word) + _boundary(word[-1], "")
 
 

@@ -72,7 +72,7 @@ def _read_reference(text: str, words: list[Token], i: int) -> tuple[SessionCount
     is_one_ago = start.word == "a" and words[i + 1].word in _SESSION  # a session ago
     article = start.word if start.word in _ARTICLES and not is_one_ago else ""
     i += article != ""
-    back = _ago(words, i) or _before_last(words, i) or _last(words, i, article)
+    back = _ago(words, i) or _before_last(words, i) or _read_last_session(words, i, article)
     reading = (SessionCount(back[0]), back[1]) if back else None
     reading = reading or _several(words, i) or _from_first(words, i, article)
     if reading is None and before not in ("was", "is"):
@@ -126,7 +126,7 @@ def _before_last(words: list[Token], i: int) -> tuple[int, int] | None:
     return (2, i + 1) if words[i].word in _SESSION else None
 
 
-def _last(words: list[Token], i: int, article: str) -> tuple[int, int] | None:
+def _read_last_session(words: list[Token], i: int, article: str) -> tuple[int, int] | None:
     """Read "last session", "very last chat", "most recent conversation", "our last talk"."""
     i += words[i].word == "very"
     if words[i].word == "most" and words[i + 1].word == "recent":

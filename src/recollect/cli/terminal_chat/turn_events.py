@@ -53,10 +53,10 @@ def read_events(
                 return
             yield item
         cancel()
-        yield from _rest(items)
+        yield from _remaining_events(items)
 
 
-def _rest(items: "queue.SimpleQueue[RunEvent | _End]") -> Iterator[RunEvent]:
+def _remaining_events(items: "queue.SimpleQueue[RunEvent | _End]") -> Iterator[RunEvent]:
     """Yield the events of a cancelled run until it has ended, or does not end in time."""
     while True:
         try:

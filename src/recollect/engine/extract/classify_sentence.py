@@ -105,14 +105,14 @@ def classify_part(clause: Sentence, confidence: float) -> Classification:
     """Classify a clause of a sentence that is worth remembering with this *confidence*."""
     rule = matching_rule(clause.statement)
     if rule is not None:
-        return _with_subject(_by_rule(clause, rule), clause, _features(clause, rule))
+        return _with_subject(_classify_by_rule(clause, rule), clause, _features(clause, rule))
     judged = Classification(JUDGED, MemoryType.PROJECT, confidence)
     return _with_subject(judged, clause, _features(clause, None))
 
 
 def _classify(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     rule = matching_rule(sentence.statement, include_reported=mode.reported)
-    exact = _by_rule(sentence, rule) if rule is not None else _correction(sentence)
+    exact = _classify_by_rule(sentence, rule) if rule is not None else _correction(sentence)
     if mode.states_everything:
         return exact or _note(sentence, mode)
     if exact is not None:
@@ -120,7 +120,7 @@ def _classify(sentence: Sentence, mode: ExtractionMode) -> Classification | None
     if not _has_enough_words(sentence.statement):
         return _remember_request(sentence)
     features = _features(sentence, None)
-    judged = _judged(sentence, durability(features))
+    judged = _classify_by_judge(sentence, durability(features))
     if judged is None or not judged.is_proposed:
         judged = _remember_request(sentence) or judged
     if judged is None or not judged.is_proposed:
@@ -132,12 +132,12 @@ def _features(sentence: Sentence, rule: ExtractionRule | None) -> SentenceFeatur
     return sentence_features(sentence.written, sentence.normalized, rule, sentence.context)
 
 
-def _by_rule(sentence: Sentence, rule: ExtractionRule) -> Classification:
+def _classify_by_rule(sentence: Sentence, rule: ExtractionRule) -> Classification:
     confidence = CORRECTED_CONFIDENCE if sentence.is_correction else rule.confidence
     return Classification(rule.name, rule.type, confidence)
 
 
-def _judged(sentence: Sentence, probability: float) -> Classification | None:
+def _classify_by_judge(sentence: Sentence, probability: float) -> Classification | None:
     """Classify a sentence by the *probability* that it is worth remembering."""
     confidence = round(probability, 3)
     if probability < MIN_DURABLE:

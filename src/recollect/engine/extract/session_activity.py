@@ -42,10 +42,10 @@ def describe_activity(calls: Iterable[RecordedCall]) -> str:
             commands[command] = ends if ends[-1:] == [end] else [*ends, end]
     parts = []
     if files:
-        parts.append("changed " + _latest(list(files), MAX_FILES))
+        parts.append("changed " + _latest_names(list(files), MAX_FILES))
     if commands:
-        runs = [_with_end(command, ends) for command, ends in commands.items()]
-        parts.append("ran " + _latest(runs, MAX_COMMANDS))
+        runs = [_command_with_outcome(command, ends) for command, ends in commands.items()]
+        parts.append("ran " + _latest_names(runs, MAX_COMMANDS))
     text = "; ".join(parts)
     return text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1] + "…"
 
@@ -75,17 +75,17 @@ def _is_repeatable(text: str, max_chars: int) -> bool:
     return is_whole and not is_prompt_injection(normalize_sentence(text))
 
 
-def _with_end(command: str, ends: list[str]) -> str:
+def _command_with_outcome(command: str, ends: list[str]) -> str:
     outcomes = [end for end in ends if end]
     how = ", then ".join(dict.fromkeys([outcomes[0], outcomes[-1]])) if outcomes else ""
     return f"`{command}` ({how})" if how else f"`{command}`"
 
 
-def _latest(names: list[str], most: int) -> str:
-    return ", ".join(_shortened(names, most))
+def _latest_names(names: list[str], most: int) -> str:
+    return ", ".join(_last_names(names, most))
 
 
-def _shortened(names: list[str], most: int) -> Iterator[str]:
+def _last_names(names: list[str], most: int) -> Iterator[str]:
     yield from names[-most:]
     if len(names) > most:
         yield f"{len(names) - most} more"

@@ -62,7 +62,7 @@ def session_episode(
         "Done": describe_activity(recorded_calls(source)),
     }
     requests = [request for request in requests if not _is_in(request, decisions)]
-    requests = _that_fit(requests, MAX_RECORD_CHARS - sum(map(len, texts.values())))
+    requests = _fitting_requests(requests, MAX_RECORD_CHARS - sum(map(len, texts.values())))
     texts["Asked"] = _SEPARATOR.join(_shorten(request.text, MAX_CHARS) for request in requests)
     content = "\n".join(f"{name}: {text}" for name, text in texts.items() if text)
     spans = [VoicedSpan(u.start, min(u.end, u.start + MAX_CHARS), u.turn.voice) for u in requests]
@@ -99,7 +99,7 @@ def _is_in(utterance: Utterance, spans: Sequence[VoicedSpan]) -> bool:
     return any(span.start <= utterance.start < span.end for span in spans)
 
 
-def _that_fit(requests: Sequence[Utterance], max_chars: int) -> list[Utterance]:
+def _fitting_requests(requests: Sequence[Utterance], max_chars: int) -> list[Utterance]:
     """Return the first of *requests* that fit into *max_chars*, one at least."""
     ends = accumulate(min(len(u.text), MAX_CHARS) + len(_SEPARATOR) for u in requests)
     fitting = sum(end <= max_chars for end in ends)

@@ -59,7 +59,7 @@ def import_agents(call: LettaCall) -> Any:
     form = replace(call, query=fields).query_as(ImportForm)
     content = call.files["file"]
     if form.strip_messages:
-        content = json.dumps(_without_messages(_parsed(content))).encode()
+        content = json.dumps(_without_messages(_parse_json(content))).encode()
     letta_name = form.name or form.override_name
     if form.append_copy_suffix:
         letta_name = f"{letta_name or _name_in(content)}{COPY_SUFFIX}"
@@ -97,14 +97,14 @@ def _import(rec: LocalRecollect, content: bytes, letta_name: str | None) -> Agen
 
 
 def _name_in(content: bytes) -> str:
-    file = _parsed(content)
+    file = _parse_json(content)
     agents = file.get("agents") if isinstance(file, dict) else None
     agent = agents[0] if isinstance(agents, list) and agents else file
     name = agent.get("name") if isinstance(agent, dict) else None
     return name if isinstance(name, str) and name else "agent"
 
 
-def _parsed(content: bytes) -> Any:
+def _parse_json(content: bytes) -> Any:
     try:
         value = json.loads(content)
         return json.loads(value) if isinstance(value, str) else value

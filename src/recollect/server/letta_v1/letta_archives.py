@@ -94,7 +94,7 @@ def retrieve_archive(call: LettaCall) -> Any:
 
 def update_archive(call: LettaCall) -> Any:
     """Change the name or the description of an archive."""
-    archive, change = _standalone(call), call.body_as(ArchivePatch)
+    archive, change = _require_standalone(call), call.body_as(ArchivePatch)
     name = change.name or _name(archive)
     description = archive.description if change.description is None else change.description
     metadata = {**archive.metadata, ARCHIVE: {"name": name}}
@@ -105,7 +105,7 @@ def update_archive(call: LettaCall) -> Any:
 
 def delete_archive(call: LettaCall) -> Any:
     """Delete an archive and its passages."""
-    call.rec.agents.delete(_standalone(call))
+    call.rec.agents.delete(_require_standalone(call))
     return Response(status_code=NO_CONTENT)
 
 
@@ -145,7 +145,7 @@ def _archive(call: LettaCall) -> Agent:
     return find_archive(call.rec, call.path_id("archive_id", "archive"))
 
 
-def _standalone(call: LettaCall) -> Agent:
+def _require_standalone(call: LettaCall) -> Agent:
     archive = _archive(call)
     if ARCHIVE not in archive.metadata:
         raise InvalidInput(

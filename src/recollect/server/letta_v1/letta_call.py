@@ -60,11 +60,11 @@ class LettaCall:
 
     def query_as(self, model: type[Model]) -> Model:
         """Return the query as *model*, or raise what the server answers with 422."""
-        return _validated(model, dict(self.query), "query")
+        return _validate_as(model, dict(self.query), "query")
 
     def body_as(self, model: type[Model]) -> Model:
         """Return the body as *model*, or raise what the server answers with 422."""
-        return _validated(model, self.body, "body")
+        return _validate_as(model, self.body, "body")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class LettaRoute:
     answer: Callable[[LettaCall], Any]
 
 
-def _validated(model: type[Model], value: Any, where: str) -> Model:
+def _validate_as(model: type[Model], value: Any, where: str) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:

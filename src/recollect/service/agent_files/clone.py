@@ -57,7 +57,7 @@ def branch_agent(services: Services, request: BranchAgentRequest) -> Agent:
         agent = require_agent(tables, request.agent)
         parts = gather(tables, agent)
         if request.at is not None:
-            parts = _up_to(parts, _last_message(tables, agent, request.at))
+            parts = _without_later_messages(parts, _last_message(tables, agent, request.at))
         now = services.clock.now()
         origin = {
             "agent_id": agent.id,
@@ -157,10 +157,10 @@ def memory_without_history(part: MemoryParts, reason: str, now: datetime) -> Mem
     return MemoryParts(replace(part.memory, created_at=now, updated_at=now), (created,))
 
 
-def _up_to(parts: AgentParts, last: Message) -> AgentParts:
+def _without_later_messages(parts: AgentParts, last: Message) -> AgentParts:
     """Return the agent without what was said after *last*."""
     conversations = tuple(
-        _cut(part, last)
+        _cut_conversation(part, last)
         for part in parts.conversations
         if part.conversation.id == last.conversation_id
         or part.conversation.started_at <= last.created_at
@@ -174,7 +174,7 @@ def _up_to(parts: AgentParts, last: Message) -> AgentParts:
     return with_memories(replace(parts, conversations=conversations), memories)
 
 
-def _cut(part: ConversationParts, last: Message) -> ConversationParts:
+def _cut_conversation(part: ConversationParts, last: Message) -> ConversationParts:
     def is_before_end(message: Message) -> bool:
         if part.conversation.id == last.conversation_id:
             return message.position <= last.position

@@ -193,10 +193,14 @@ def _common_versions(pair: _AgentPair) -> Iterator[Mapping[str, Any]]:
             yield _record(origin.get("blocks"))
     ours, theirs = (_record(agent.metadata.get(BRANCHED_FROM)) for agent in (pair.into, pair.other))
     if ours.get("agent_id") and ours.get("agent_id") == theirs.get("agent_id"):
-        yield _earlier(_record(ours.get("blocks")), _record(theirs.get("blocks")))
+        yield _common_versions_of_branches(
+            _record(ours.get("blocks")), _record(theirs.get("blocks"))
+        )
 
 
-def _earlier(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _common_versions_of_branches(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """Return what two branches of one agent both began with: the older version of each block."""
     common: dict[str, Any] = {}
     for label in ours.keys() & theirs.keys():

@@ -105,7 +105,7 @@ def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
 def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText | UnreadFile:
     size = os.fstat(descriptor).st_size
     if size > most_bytes:
-        return _large(path, size, most_bytes)
+        return _too_large(path, size, most_bytes)
     head = os.read(descriptor, BINARY_HEAD_BYTES)
     if b"\0" in head:
         return UnreadFile(
@@ -116,7 +116,7 @@ def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText 
         parts.append(part)
         length += len(part)
         if length > most_bytes:  # it grew, or its size is unknown
-            return _large(path, length, most_bytes)
+            return _too_large(path, length, most_bytes)
     text = b"".join(parts).decode("utf-8-sig", errors="replace")
     return FileText(path, root, text, length)
 
@@ -185,7 +185,7 @@ def _changed_file(path: Path) -> UnreadFile:
     )
 
 
-def _large(path: Path, size: int, most_bytes: int) -> UnreadFile:
+def _too_large(path: Path, size: int, most_bytes: int) -> UnreadFile:
     return UnreadFile(
         UnreadReason.LARGE,
         f"{path} has {size:,} bytes; the limit is {most_bytes:,}. Search or split it elsewhere",

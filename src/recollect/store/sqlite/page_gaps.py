@@ -82,7 +82,7 @@ def _open(path: Path) -> apsw.VFSFile:
 
 def _clear(path: Path, file: apsw.VFSFile, pages: list[int]) -> bool:
     """Overwrite gaps while nobody can write; return False if somebody wrote just before."""
-    page_size, usable = _page_size(file), _usable(file)
+    page_size, usable = _page_size(file), _usable_page_size(file)
     db = connect(path)
     try:
         db.set_busy_timeout(LOCK_MS)
@@ -108,7 +108,7 @@ def _clear(path: Path, file: apsw.VFSFile, pages: list[int]) -> bool:
 
 def _pages_with_gaps(file: apsw.VFSFile, size: int) -> Iterator[int]:
     """Yield where pages with remains begin, without a lock: they are read again under one."""
-    page_size, usable = _page_size(file), _usable(file)
+    page_size, usable = _page_size(file), _usable_page_size(file)
     if not page_size or size // page_size >= MAX_PAGES:
         return
     for start in range(0, size, CHUNK_PAGES * page_size):
@@ -144,5 +144,5 @@ def _page_size(file: apsw.VFSFile) -> int:
     return 65_536 if size == 1 else size
 
 
-def _usable(file: apsw.VFSFile) -> int:
+def _usable_page_size(file: apsw.VFSFile) -> int:
     return _page_size(file) - file.xRead(1, 20)[0]

@@ -44,7 +44,7 @@ def show_search(request: PageRequest) -> Response:
         nothing=None if why_not else nothing,
         left_out=_left_out(request, query, filters, hits) if request.query("more") else None,
         names=names,
-        chosen=_chosen(request),
+        chosen=_chosen_filters(request),
         types=list(MemoryType),
         statuses=list(Status),
         here_query=_here_query(request),
@@ -68,7 +68,7 @@ def show_memories(request: PageRequest) -> Response:
         number=number,
         has_more=len(memories) > start + PAGE_SIZE,
         names=names,
-        chosen=_chosen(request),
+        chosen=_chosen_filters(request),
         types=list(MemoryType),
         statuses=list(Status),
         here_query=_here_query(request),
@@ -92,7 +92,7 @@ def _filters(request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _chosen(request: PageRequest) -> dict[str, Any]:
+def _chosen_filters(request: PageRequest) -> dict[str, Any]:
     names = ("project", "agent", "since", "until", "tag", "type", "status")
     return {name: request.query(name) for name in names}
 

@@ -133,7 +133,7 @@ class RevisionApplier:
         if local is None:
             takes_over = is_newer and not is_changed and not is_renamed
             self._write(replace(revision, rows=rows), None, stored, is_unsent=not takes_over)
-        elif _same(local, rows):
+        elif _have_same_content(local, rows):
             vector = join(stored.vector if stored else {}, revision.vector)
             self._store_revision(revision, vector, stored)
             if not is_renamed:
@@ -196,8 +196,8 @@ class RevisionApplier:
         if stored is None or self._state.is_changed(kind, record_id):
             now = to_micros(self._clock.now())
             stored = self._state.next_revision(kind, record_id, self._device, now)
-        ours = (stored.clock, _canonical(local), local)
-        theirs = (revision.clock, _canonical(revision.rows), revision.rows)
+        ours = (stored.clock, _canonical_text(local), local)
+        theirs = (revision.clock, _canonical_text(revision.rows), revision.rows)
         earlier, later = sorted((ours, theirs), key=lambda side: side[:2])
         merged = merge_rows(kind, later[2], earlier[2])
         for clock, _, side in (later, earlier):
@@ -221,7 +221,7 @@ class RevisionApplier:
             vector=join(stored.vector, revision.vector),
             clock=max(stored.clock, revision.clock),
         )
-        is_unsent = is_renamed or not _same(merged, revision.rows)
+        is_unsent = is_renamed or not _have_same_content(merged, revision.rows)
         self._write(united, local, stored, is_unsent=is_unsent)
 
     def _keep_version(
@@ -253,7 +253,7 @@ class RevisionApplier:
         kind, record_id = revision.kind, revision.id
         assert revision.rows is not None
         rows = self._collisions.resolve(kind, revision.rows, revision.origin)
-        is_unsent = is_unsent or rows is None or not _same(rows, revision.rows)
+        is_unsent = is_unsent or rows is None or not _have_same_content(rows, revision.rows)
         if rows is not None:
             old = self._index.item(kind, record_id)
             self._rows.write(kind, rows)
@@ -314,7 +314,7 @@ class RevisionApplier:
         local = self._rows.read(kind, main_id)
         assert local is not None
         assert revision.rows is not None
-        if _same(local, revision.rows):
+        if _have_same_content(local, revision.rows):
             stored = self._state.revision(kind, main_id)
             self._store_revision(
                 revision, join(stored.vector if stored else {}, revision.vector), stored
@@ -412,11 +412,11 @@ def _names_record(column: str) -> bool:
     return column == "id" or column.endswith("_id")
 
 
-def _same(rows: Rows, other: Rows) -> bool:
-    return _canonical(rows) == _canonical(other)
+def _have_same_content(rows: Rows, other: Rows) -> bool:
+    return _canonical_text(rows) == _canonical_text(other)
 
 
-def _canonical(rows: Rows) -> str:
+def _canonical_text(rows: Rows) -> str:
     """Return the rows as text that is the same for the same content."""
     ordered = {table: sorted(map(_row_text, part)) for table, part in rows.items()}
     return json.dumps(ordered, sort_keys=True)

@@ -127,9 +127,9 @@ class Receiver:
                 head = parse_head(next(lines, b""), file, self._store.schema_version())
                 self._check_chain(file, head.previous)
                 revisions = (parse_revision(line, file) for line in lines)
-                fitting = _without(revisions, refused)
+                fitting = _without_refused(revisions, refused)
                 try:
-                    missing = self._apply(_leading(fitting) if only_first else fitting)
+                    missing = self._apply(_first_kinds(fitting) if only_first else fitting)
                     is_settled = not (only_first or missing or refused)
                     sha256 = file.sha256() if is_settled else ""
                     break
@@ -221,7 +221,7 @@ def _describe_refused(file: FolderFile, refused: list[str]) -> str:
     )
 
 
-def _without(
+def _without_refused(
     revisions: Iterator[Revision], refused: Container[tuple[str, str]]
 ) -> Iterator[Revision]:
     for revision in revisions:
@@ -229,7 +229,7 @@ def _without(
             yield revision
 
 
-def _leading(revisions: Iterator[Revision]) -> Iterator[Revision]:
+def _first_kinds(revisions: Iterator[Revision]) -> Iterator[Revision]:
     for revision in revisions:
         if revision.kind not in FIRST_KINDS:
             return
