@@ -22,7 +22,7 @@ from recollect.errors import EmbedderUnavailable, StoreBusy
 from recollect.models.chat_model import Completion
 from recollect.models.embedder import Vectors
 from recollect.models.scripted_models import ScriptedChatModel, ScriptedEmbedder
-from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
+from recollect.service.maintenance import MIN_PRUNED, PRUNE_BATCH
 from support import FakeClock, open_memory
 from synced_devices import make_device
 
@@ -82,9 +82,9 @@ def test_it_prunes_the_log_in_more_than_one_batch(path: Path) -> None:
     settings = Settings(db=str(path), embedding_backend="none")
     with LocalRecollect(settings, clock=clock) as rec:
         rec.ingest("Answers should be short.")
-        for _ in range(PRUNE_BATCH + LEAST_PRUNED):
+        for _ in range(PRUNE_BATCH + MIN_PRUNED):
             rec.search("short answers")
-        assert rec.maintenance.status().counts["retrievals"] == PRUNE_BATCH + LEAST_PRUNED
+        assert rec.maintenance.status().counts["retrievals"] == PRUNE_BATCH + MIN_PRUNED
         clock.advance(days=settings.keep_retrievals_days + 1)
 
         with working(rec):

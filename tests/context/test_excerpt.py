@@ -136,7 +136,7 @@ def test_short_messages_are_whole_and_long_ones_share_the_rest() -> None:
     hits = [short[0], long[0], short[1], long[1], short[2], long[2]]
 
     form = MessageForm(BundleFormat.MARKDOWN)
-    selected = fit_messages(hits, room=400, most=1_000, form=form, count=COUNT)
+    selected = fit_messages(hits, budget=400, max_tokens=1_000, form=form, count=COUNT)
 
     costs = {item: COUNT(text + "\n") for item, text in selected.lines}
     assert [item for item, _ in selected.lines] == [f"msg{n}" for n in range(6)]  # by time
@@ -154,7 +154,11 @@ def test_where_there_is_too_little_room_the_least_relevant_stay_out() -> None:
     hits = [hit(n, LONG_REPORT, "databases", "hosted") for n in range(8)] + [hit(8, "Yes.")]
 
     selected = fit_messages(
-        hits, room=3 * MIN_TOKENS, most=999, form=MessageForm(BundleFormat.TAGS), count=COUNT
+        hits,
+        budget=3 * MIN_TOKENS,
+        max_tokens=999,
+        form=MessageForm(BundleFormat.TAGS),
+        count=COUNT,
     )
 
     assert [item for item, _ in selected.lines][:2] == ["msg0", "msg1"]

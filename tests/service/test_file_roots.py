@@ -201,9 +201,9 @@ def test_a_huge_file_is_refused_without_reading_it(root: Path) -> None:
 
 
 def test_the_limit_is_the_last_size_that_is_read(root: Path) -> None:
-    assert read_text("a.txt", [root], most_bytes=9).size == 9
+    assert read_text("a.txt", [root], max_bytes=9).size == 9
     with pytest.raises(TooLarge):
-        read_text("a.txt", [root], most_bytes=8)
+        read_text("a.txt", [root], max_bytes=8)
 
 
 def test_a_folder_is_no_file(root: Path, way: str) -> None:

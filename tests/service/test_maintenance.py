@@ -22,7 +22,7 @@ from recollect.config import Settings
 from recollect.domain.job import LEASE_S
 from recollect.domain.memory import HALF_LIFE
 from recollect.models.scripted_models import ScriptedEmbedder
-from recollect.service.maintenance import LEAST_PRUNED, PRUNE_BATCH
+from recollect.service.maintenance import MIN_PRUNED, PRUNE_BATCH
 from support import START, FakeClock, candidates, open_memory
 
 GATEWAY = "The API gateway runs on port 8443."
@@ -258,7 +258,7 @@ def test_without_limits_every_retrieval_is_kept(path: Path, clock: FakeClock) ->
 
 @pytest.mark.kill
 def test_work_prunes_the_log_when_a_whole_batch_is_too_many(path: Path) -> None:
-    rec, _ = store_with_retrievals(path, PRUNE_BATCH + LEAST_PRUNED + 5, keep=3)
+    rec, _ = store_with_retrievals(path, PRUNE_BATCH + MIN_PRUNED + 5, keep=3)
     with rec:
         assert rec.engine.prune_retrievals() == PRUNE_BATCH
         assert rec.drain() == 0  # nothing that was waited for

@@ -208,7 +208,7 @@ def test_files_that_are_no_text_or_too_large(home: Path, project: Path) -> None:
     sound = render_skill("latin", "Straße", "How.")
     put(skills, "latin").write_bytes(sound.encode("latin-1"))
     put(skills, "wide").write_bytes(sound.replace("latin", "wide").encode("utf-16"))
-    put(skills, "large").write_bytes(b"x" * (skill_folders.MOST_BYTES + 1))
+    put(skills, "large").write_bytes(b"x" * (skill_folders.MAX_BYTES + 1))
     put(skills, "binary").write_bytes(bytes(range(256)) * 100)
 
     report = discover(project, home=home)
@@ -225,8 +225,8 @@ def test_files_that_are_no_text_or_too_large(home: Path, project: Path) -> None:
 def test_of_very_many_entries_the_first_are_read(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(skill_folders, "MOST_ENTRIES", 3)
-    monkeypatch.setattr(skill_folders, "MOST_FILES", 2)
+    monkeypatch.setattr(skill_folders, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(skill_folders, "MAX_FILES", 2)
     for name in ("a", "b", "c", "d", "e"):
         file = put(project / ".skills", name)
         (file.parent / name).write_text("x", encoding="utf-8")
@@ -293,5 +293,5 @@ def test_a_skill_that_cannot_be_written_leaves_nothing_behind(project: Path) -> 
     with pytest.raises(StoreUnavailable, match="choose another folder"):
         save_skill(project / "taken", "text", "deploy")
     with pytest.raises(TooLarge):
-        save_skill(project, "x" * (skill_folders.MOST_BYTES + 1), "deploy")
+        save_skill(project, "x" * (skill_folders.MAX_BYTES + 1), "deploy")
     assert [one.name for one in project.iterdir()] == ["taken"]

@@ -102,31 +102,35 @@ def _fit_blocks(
     count: TokenCounter,
 ) -> tuple[dict[str, str], list[tuple[Block, str]]]:
     """Include the blocks that fit, tier 1 first; cut a block that does not fit whole."""
-    left = budget - count(f"<memory_blocks>\n{OPENING}\n\n\n</memory_blocks>\n")
+    remaining = budget - count(f"<memory_blocks>\n{OPENING}\n\n\n</memory_blocks>\n")
     fitting: dict[str, str] = {}
     omitted: list[tuple[Block, str]] = []
     for block in sorted(visible, key=lambda block: block.label not in PRIORITY_LABELS):
         cost = count(parts[block.id] + "\n")
-        if cost <= left:
+        if cost <= remaining:
             fitting[block.id] = parts[block.id]
-            left -= cost
+            remaining -= cost
             continue
         frame = count(_render_block(block, CUT, line_numbers) + "\n") + MIN_TOKENS
-        value = _truncate_value(block, left, line_numbers, count) if left > frame else None
+        value = (
+            _truncate_value(block, remaining, line_numbers, count) if remaining > frame else None
+        )
         if value is None:
             omitted.append((block, f"budget: {cost} tokens did not fit"))
             continue
         fitting[block.id] = _render_block(block, value, line_numbers)
-        left -= count(fitting[block.id] + "\n")
+        remaining -= count(fitting[block.id] + "\n")
         omitted.append((block, f"budget: cut to {len(value)} of {len(block.value)} characters"))
     return fitting, omitted
 
 
-def _truncate_value(block: Block, left: int, line_numbers: bool, count: TokenCounter) -> str | None:
+def _truncate_value(
+    block: Block, budget: int, line_numbers: bool, count: TokenCounter
+) -> str | None:
     """Return the longest prefix of a block's value that fits, marked as cut, or None."""
 
     def fits(value: str) -> bool:
-        return count(_render_block(block, value, line_numbers) + "\n") <= left
+        return count(_render_block(block, value, line_numbers) + "\n") <= budget
 
     return truncate_to_fit(block.value, fits) or None
 

@@ -133,7 +133,7 @@ def _add_stable_part(inputs: BundleInput, options: BundleOptions) -> _BundleDraf
     budget, shares, count = options.budget_tokens, options.shares, options.count
     usable = budget - int(shares.margin * budget)
     free = shares.history if inputs.history is None else 0.0
-    room = int((shares.system + shares.blocks + free) * budget)
+    reserved = int((shares.system + shares.blocks + free) * budget)
     dropped: list[DroppedItem] = []
     system = inputs.system_prompt
     if system and count(system) > usable:
@@ -143,8 +143,8 @@ def _add_stable_part(inputs: BundleInput, options: BundleOptions) -> _BundleDraf
     # The system prompt and the persona are never cut in favour of memories or messages.
     priority = [block for block in inputs.blocks if block.label in block_prompt.PRIORITY_LABELS]
     needed = count(_blocks(priority, options, unused).text) + FRAME_TOKENS if priority else 0
-    left = min(max(room - (usable - unused), needed), unused)
-    compiled = _blocks(inputs.blocks, options, left)
+    block_budget = min(max(reserved - (usable - unused), needed), unused)
+    compiled = _blocks(inputs.blocks, options, block_budget)
     for block, reason in compiled.omitted:
         dropped.append(DroppedItem(kind="block", item_id=block.id, reason=reason))
     prefix = "\n\n".join(part for part in (system, compiled.text) if part)
@@ -162,18 +162,18 @@ def _add_volatile_part(
     inputs: BundleInput, options: BundleOptions, draft: _BundleDraft
 ) -> _BundleDraft:
     budget, shares, count = options.budget_tokens, options.shares, options.count
-    left = budget - int(shares.margin * budget)
-    left -= count(draft.prefix + "\n\n") if draft.prefix else 0
+    remaining = budget - int(shares.margin * budget)
+    remaining -= count(draft.prefix + "\n\n") if draft.prefix else 0
     dropped = list(draft.dropped)
     metadata = ""
     if inputs.metadata is not None and options.form is BundleFormat.TAGS:
         metadata = block_prompt.render_metadata(inputs.metadata)
-    if metadata and count(metadata) > left // 4:
+    if metadata and count(metadata) > remaining // 4:
         cut = DroppedItem(kind="metadata", item_id="memory_metadata", reason="budget: cut")
         dropped.append(cut)
         metadata = ""
-    left -= count(metadata + "\n\n") if metadata else 0
-    left = max(left - count(fence_text(OPENING)), 0)
+    remaining -= count(metadata + "\n\n") if metadata else 0
+    remaining = max(remaining - count(fence_text(OPENING)), 0)
     history = inputs.history or ()
     summary = escape_fence_tags(inputs.summary.content) if inputs.summary else ""
     history_tokens = sum(message_size(message, count) for message in history)
@@ -181,17 +181,17 @@ def _add_volatile_part(
     both = shares.relevant + shares.history
     relevant, recent = (s / both if both else 0.5 for s in (shares.relevant, shares.history))
     requests = [
-        TokenRequest("relevant", relevant, _relevant_cost(inputs, options, left)),
+        TokenRequest("relevant", relevant, _relevant_cost(inputs, options, remaining)),
         TokenRequest("history", recent, history_tokens + summary_tokens),
     ]
-    room = allocate_tokens(left, requests)
-    max_summary = max(room["history"] // 2, room["history"] - history_tokens)
+    allocated = allocate_tokens(remaining, requests)
+    max_summary = max(allocated["history"] // 2, allocated["history"] - history_tokens)
     if inputs.summary and summary_tokens > max_summary:
         summary = _truncate(summary, max(max_summary - _summary_cost("", count), 0), count)
         summary_id = inputs.summary.id
         dropped.append(DroppedItem(kind="summary", item_id=summary_id, reason="budget: cut"))
-    message_room = room["history"] - (_summary_cost(summary, count) if summary else 0)
-    window, _ = last_messages_within(history, budget=max(message_room, 0), count=count)
+    message_budget = allocated["history"] - (_summary_cost(summary, count) if summary else 0)
+    window, _ = last_messages_within(history, budget=max(message_budget, 0), count=count)
     omitted = len(history) - len(window) + inputs.older
     if omitted and history:
         reason = f"budget: {omitted} earlier messages are not in the bundle"
@@ -199,51 +199,55 @@ def _add_volatile_part(
     draft = replace(
         draft, summary=summary, metadata=metadata, history=window, dropped=tuple(dropped)
     )
-    return _add_relevant_part(inputs, options, draft, room["relevant"], left)
+    return _add_relevant_part(inputs, options, draft, allocated["relevant"], remaining)
 
 
 def _add_relevant_part(
-    inputs: BundleInput, options: BundleOptions, draft: _BundleDraft, room: int, whole: int
+    inputs: BundleInput, options: BundleOptions, draft: _BundleDraft, budget: int, total: int
 ) -> _BundleDraft:
     candidates, hits, count = _other_lines(inputs), inputs.hits, options.count
     costs = {name: _section_cost(lines, name, count) for name, lines in candidates.items()}
     costs[SectionName.MESSAGES] = _messages_cost(inputs, options)
     costs[SectionName.OPEN_FILES] = _open_files_cost(inputs, options)
     memories = select_memories(
-        hits, budget=room, whole=whole, count=count, repeated_on=inputs.repeated_on
+        hits, budget=budget, total=total, count=count, repeated_on=inputs.repeated_on
     )
     costs[SectionName.FACTS] = memories.tokens
     requests = [TokenRequest(name, share, costs.get(name, 0)) for name, share in RELEVANT]
-    rooms = allocate_tokens(room, requests)
+    allocated = allocate_tokens(budget, requests)
     selected: dict[SectionName, list[BundleLine]] = {}
     dropped = list(draft.dropped)
     for name, lines in candidates.items():
-        left = rooms[name] - count(_heading(name))
+        remaining = allocated[name] - count(_heading(name))
         for item_id, text in lines:
             cost = count(text + "\n")
-            if cost <= left:
+            if cost <= remaining:
                 selected.setdefault(name, []).append((item_id, text))
-                left -= cost
+                remaining -= cost
             else:
                 reason = f"budget: {cost} tokens did not fit"
                 dropped.append(DroppedItem(kind=_KINDS[name], item_id=item_id, reason=reason))
     if inputs.open_files:
-        left = rooms[SectionName.OPEN_FILES] - count(_heading(SectionName.OPEN_FILES))
-        files, cut = select_open_files(inputs.open_files, room=left, count=count)
+        remaining = allocated[SectionName.OPEN_FILES] - count(_heading(SectionName.OPEN_FILES))
+        files, cut = select_open_files(inputs.open_files, budget=remaining, count=count)
         selected |= {SectionName.OPEN_FILES: files} if files else {}
         dropped += cut
     if inputs.messages:
-        left = rooms[SectionName.MESSAGES] - count(_heading(SectionName.MESSAGES))
-        most = _max_message_tokens(options)
+        remaining = allocated[SectionName.MESSAGES] - count(_heading(SectionName.MESSAGES))
+        max_tokens = _max_message_tokens(options)
         messages = fit_messages(
-            inputs.messages, room=left, most=most, form=_message_form(inputs, options), count=count
+            inputs.messages,
+            budget=remaining,
+            max_tokens=max_tokens,
+            form=_message_form(inputs, options),
+            count=count,
         )
         selected |= {SectionName.MESSAGES: list(messages.lines)} if messages.lines else {}
         dropped += messages.dropped
     memories = select_memories(
         hits,
-        budget=rooms[SectionName.FACTS],
-        whole=whole,
+        budget=allocated[SectionName.FACTS],
+        total=total,
         count=count,
         repeated_on=inputs.repeated_on,
     )
@@ -370,12 +374,12 @@ def _build_bundle(
     )
 
 
-def _relevant_cost(inputs: BundleInput, options: BundleOptions, left: int) -> int:
+def _relevant_cost(inputs: BundleInput, options: BundleOptions, budget: int) -> int:
     """Return the tokens of everything relevant if it were all included."""
     lines, count = _other_lines(inputs), options.count
     others = sum(_section_cost(entries, name, count) for name, entries in lines.items())
     memories = select_memories(
-        inputs.hits, budget=left, whole=left, count=count, repeated_on=inputs.repeated_on
+        inputs.hits, budget=budget, total=budget, count=count, repeated_on=inputs.repeated_on
     )
     said_and_open = _messages_cost(inputs, options) + _open_files_cost(inputs, options)
     return others + said_and_open + memories.tokens
@@ -390,7 +394,7 @@ def _messages_cost(inputs: BundleInput, options: BundleOptions) -> int:
         return 0
     limit = _max_message_tokens(options)
     form = _message_form(inputs, options)
-    needs = token_needs(inputs.messages, most=limit, form=form, count=options.count)
+    needs = token_needs(inputs.messages, max_tokens=limit, form=form, count=options.count)
     return options.count(_heading(SectionName.MESSAGES)) + sum(needs)
 
 

@@ -41,39 +41,44 @@ class EarlierMessages:
 
 
 def token_needs(
-    hits: Sequence[MessageHit], *, most: int, form: MessageForm, count: TokenCounter
+    hits: Sequence[MessageHit], *, max_tokens: int, form: MessageForm, count: TokenCounter
 ) -> list[int]:
-    """Return the tokens each message needs, at most *most*."""
+    """Return the tokens each message needs, at most *max_tokens*."""
     needs = []
     for hit in hits:
         text = _matching_excerpt(hit)
-        too_long = len(text) > MAX_CHARS_PER_TOKEN * most
-        cost = most if too_long else count(_render_line(hit.message, text, form) + "\n")
-        needs.append(min(cost, most))
+        too_long = len(text) > MAX_CHARS_PER_TOKEN * max_tokens
+        cost = max_tokens if too_long else count(_render_line(hit.message, text, form) + "\n")
+        needs.append(min(cost, max_tokens))
     return needs
 
 
 def fit_messages(
-    hits: Sequence[MessageHit], *, room: int, most: int, form: MessageForm, count: TokenCounter
+    hits: Sequence[MessageHit],
+    *,
+    budget: int,
+    max_tokens: int,
+    form: MessageForm,
+    count: TokenCounter,
 ) -> EarlierMessages:
-    """Return the lines of *hits* (best first) in time order, within *room* tokens."""
-    needs = token_needs(hits, most=most, form=form, count=count)
-    shares = _divide_room(room, needs)
+    """Return the lines of *hits* (best first) in time order, within *budget* tokens."""
+    needs = token_needs(hits, max_tokens=max_tokens, form=form, count=count)
+    shares = _divide_budget(budget, needs)
     lines: dict[str, str] = {}
     dropped: list[DroppedItem] = []
-    left = room - sum(shares)
+    unused = budget - sum(shares)
     for hit, need, share in reversed(list(zip(hits, needs, shares, strict=True))):
         message = hit.message
         content = escape_fence_tags(message.content)
         whole = _matching_excerpt(hit)
-        text = _fit_excerpt(hit, min(share + left, most), form, count)
+        text = _fit_excerpt(hit, min(share + unused, max_tokens), form, count)
         if not share or not text:
             reason = f"budget: {need} tokens did not fit"
             dropped.append(DroppedItem(kind="message", item_id=message.id, reason=reason))
-            left += share
+            unused += share
             continue
         line = _render_line(message, text, form)
-        left += share - count(line + "\n")
+        unused += share - count(line + "\n")
         lines[message.id] = line
         if text != content.strip():
             why = "other sentences" if text == whole else "budget"
@@ -105,31 +110,31 @@ def _matching_excerpt(hit: MessageHit) -> str:
     return relevant_sentences(escape_fence_tags(hit.message.content), hit.matched_words)
 
 
-def _divide_room(room: int, needs: Sequence[int]) -> list[int]:
+def _divide_budget(budget: int, needs: Sequence[int]) -> list[int]:
     """Return the tokens of each message, best first; 0 for those whose share is too small."""
     for served in range(len(needs), 0, -1):
-        shares = fair_shares(room, needs[:served])
+        shares = fair_shares(budget, needs[:served])
         cut = [share for share, need in zip(shares, needs, strict=False) if share < need]
         if min(cut, default=MIN_TOKENS) >= MIN_TOKENS:
             break
     else:
         served, shares = 0, []
-    left = room - sum(shares)
+    unused = budget - sum(shares)
     for need in needs[served:]:
-        share = need if need <= left else 0  # a short message may still fit whole
+        share = need if need <= unused else 0  # a short message may still fit whole
         shares.append(share)
-        left -= share
+        unused -= share
     return shares
 
 
-def fair_shares(room: int, needs: Sequence[int]) -> list[int]:
-    """Divide *room* equally, but give no item more than it needs."""
+def fair_shares(total: int, needs: Sequence[int]) -> list[int]:
+    """Divide *total* equally, but give no item more than it needs."""
     shares = [0] * len(needs)
-    left = max(room, 0)
+    remaining = max(total, 0)
     least_first = sorted(range(len(needs)), key=lambda index: (needs[index], index))
     for served, index in enumerate(least_first):
-        shares[index] = min(needs[index], left // (len(needs) - served))
-        left -= shares[index]
+        shares[index] = min(needs[index], remaining // (len(needs) - served))
+        remaining -= shares[index]
     return shares
 
 

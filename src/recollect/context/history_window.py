@@ -28,12 +28,12 @@ def last_messages_within(
 ) -> tuple[tuple[Message, ...], int]:
     """Return the last messages, in order, that fit in *budget* tokens, and their cost."""
     included: set[int] = set()
-    left = budget
+    remaining = budget
     groups = sorted(group_tool_calls(messages), key=lambda group: group.indexes[-1])
     for group in reversed(groups):
         cost = sum(message_size(messages[index], count) for index in group.indexes)
-        if cost > left:
+        if cost > remaining:
             break  # a gap in the conversation would be misleading
         included.update(group.indexes)
-        left -= cost
-    return tuple(messages[index] for index in sorted(included)), budget - left
+        remaining -= cost
+    return tuple(messages[index] for index in sorted(included)), budget - remaining

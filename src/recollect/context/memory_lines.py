@@ -86,18 +86,18 @@ def select_memories(
     hits: Sequence[Hit],
     *,
     budget: int,
-    whole: int,
+    total: int,
     count: TokenCounter,
     repeated_on: Mapping[str, tuple[date, ...]] = MappingProxyType({}),
     already_told: Sequence[Hit] = (),
 ) -> SelectedMemories:
     """
-    Return which of *hits*, best first, fit; each section may use its share of *whole*.
+    Return which of *hits*, best first, fit; each section may use its share of *total*.
 
     *repeated_on* are the other days on which a fact was said, by the id of its memory. The reader
     knows those *already_told*, so a conflict with one of them is described too.
     """
-    left = budget
+    remaining = budget
     spent: dict[SectionName, int] = {}
     selected: dict[SectionName, list[Hit]] = {}
     dropped: list[DroppedItem] = []
@@ -109,15 +109,15 @@ def select_memories(
         cost = count(f"{line}\n")
         if name not in selected:
             cost += count(f"\n## {HEADINGS[name]}\n")
-        share = int(MAX_SHARE[name] * whole)
+        share = int(MAX_SHARE[name] * total)
         if line in lines_seen:
             reason = "duplicate: the same line is already included"
-        elif cost > left:
+        elif cost > remaining:
             reason = f"budget: {cost} tokens did not fit"
         elif spent.get(name, 0) + cost > share:
             reason = f"section {name}: over {share} tokens"
         else:
-            left -= cost
+            remaining -= cost
             spent[name] = spent.get(name, 0) + cost
             selected.setdefault(name, []).append(hit)
             lines_seen.add(line)

@@ -23,17 +23,17 @@ def open_files_cost(files: Sequence[FileWindow], count: TokenCounter) -> int:
 
 
 def select_open_files(
-    files: Sequence[FileWindow], *, room: int, count: TokenCounter
+    files: Sequence[FileWindow], *, budget: int, count: TokenCounter
 ) -> tuple[list[BundleLine], list[DroppedItem]]:
-    """Return the files that fit into *room* tokens, and what was cut. *files*: last used last."""
+    """Return the files that fit into *budget* tokens, and what was cut. *files*: last used last."""
     lines: list[BundleLine] = []
     dropped: list[DroppedItem] = []
-    left = room
+    remaining = budget
     for file in reversed(files):
         text = _text_of(file)
 
-        def fits(shorter: str, file: FileWindow = file, left: int = left) -> bool:
-            return count(_render_file(file, shorter) + "\n") <= left
+        def fits(shorter: str, file: FileWindow = file, remaining: int = remaining) -> bool:
+            return count(_render_file(file, shorter) + "\n") <= remaining
 
         if not fits(text):
             text = truncate_to_fit(text, fits)
@@ -44,7 +44,7 @@ def select_open_files(
                 continue
         line = _render_file(file, text)
         lines.append((file.path, line))
-        left -= count(line + "\n")
+        remaining -= count(line + "\n")
     return lines, dropped
 
 

@@ -44,12 +44,12 @@ class TokenRequest:
 def allocate_tokens(total: int, requests: Sequence[TokenRequest]) -> dict[str, int]:
     """Return the tokens of each request: first its share, then unused tokens, in order."""
     allocated = {item.name: min(item.need, int(item.share * total)) for item in requests}
-    left = total - sum(allocated.values())
+    remaining = total - sum(allocated.values())
     for request in requests:
-        extra = min(request.need - allocated[request.name], left)
+        extra = min(request.need - allocated[request.name], remaining)
         if extra > 0:
             allocated[request.name] += extra
-            left -= extra
+            remaining -= extra
     return allocated
 
 

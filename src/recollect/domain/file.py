@@ -76,7 +76,7 @@ class Commit:
 
 
 def files_to_close(
-    open_files: Sequence[OpenFile], opening: Sequence[str], *, most: int
+    open_files: Sequence[OpenFile], opening: Sequence[str], *, max_open: int
 ) -> tuple[str, ...]:
     """
     Return the open files to close so that *opening* fits, least recently used first.
@@ -84,14 +84,14 @@ def files_to_close(
     Files in *opening* that are already open are not closed.
     """
     paths = set(opening)
-    if len(paths) > most:
+    if len(paths) > max_open:
         raise InvalidInput(
-            f"{len(paths)} files were to be opened at once; at most {most} can be open. "
+            f"{len(paths)} files were to be opened at once; at most {max_open} can be open. "
             "Open fewer, or search them instead"
         )
     others = [file for file in open_files if file.path not in paths]
     others.sort(key=lambda file: (file.last_accessed_at, file.path))
-    excess = len(others) + len(paths) - most
+    excess = len(others) + len(paths) - max_open
     return tuple(file.path for file in others[: max(excess, 0)])
 
 

@@ -183,7 +183,7 @@ def _render_hits(
     # No text has more tokens than bytes. The token tables take 50 ms to load, and are needed only
     # if that many tokens would not fit.
     select = partial(
-        select_memories, hits, budget=budget, whole=4 * budget, already_told=already_told
+        select_memories, hits, budget=budget, total=4 * budget, already_told=already_told
     )
     selected = select(count=_byte_count)
     if selected.dropped:

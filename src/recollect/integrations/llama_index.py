@@ -23,7 +23,7 @@ from recollect.integrations.agent_memory import BUDGET_TOKENS, AgentMemory
 from recollect.integrations.memory_source import MemorySetting
 
 SESSION = "session_id"  # where `Memory` writes the session of a message
-LEAST_BUDGET = 50  # tokens: less is not worth a block
+MIN_BUDGET = 50  # tokens: less is not worth a block
 MAX_QUERIES = 100  # whose texts can still be truncated
 _ROLES = {
     MessageRole.USER: "user",
@@ -74,7 +74,7 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         query, visible_texts = entry
         tokens = await run_blocking(self._memory.rec.models.count_tokens, content)
         budget = tokens - tokens_to_truncate
-        if budget < LEAST_BUDGET:
+        if budget < MIN_BUDGET:
             return None
         return await run_blocking(self._memory.recall, query, visible_texts, budget) or None
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.text.model_windows import model_window
-from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
+from recollect.wire.fields import MAX_WINDOW, MIN_WINDOW
 
 
 class ModelWindows:
@@ -36,13 +36,13 @@ def _read(path: Path) -> Mapping[str, int]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise InvalidInput(
             f"cannot read the windows of models in {path}: {error}; write {{"
-            f'"windows": {{"NAME": TOKENS}}}} with {LEAST_WINDOW:,} to {MOST_WINDOW:,} tokens'
+            f'"windows": {{"NAME": TOKENS}}}} with {MIN_WINDOW:,} to {MAX_WINDOW:,} tokens'
         ) from error
 
 
 def _tokens(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is not a number of tokens")
-    if not LEAST_WINDOW <= value <= MOST_WINDOW:
+    if not MIN_WINDOW <= value <= MAX_WINDOW:
         raise ValueError(f"{value:,} tokens are out of range")
     return value

@@ -73,7 +73,7 @@ def agent_settings(agent: Agent) -> AgentSettings:
         edits_shared_blocks=own.get(EDITS_SHARED) is True,
         heartbeats=bool(own.get("heartbeats", heartbeats)),
         max_tokens=_number(own, "max_tokens", MAX_TOKENS),
-        approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S, most=MAX_APPROVAL_S),
+        approval_s=_number(own, APPROVAL_S, DEFAULT_APPROVAL_S, maximum=MAX_APPROVAL_S),
         file_tools=file_tools,
     )
 
@@ -141,10 +141,10 @@ def _texts(own: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _number(own: Mapping[str, Any], name: str, default: int, *, most: int = MAX_NUMBER) -> int:
+def _number(own: Mapping[str, Any], name: str, default: int, *, maximum: int = MAX_NUMBER) -> int:
     value = own.get(name, default)
-    if type(value) is not int or not 1 <= value <= most:
+    if type(value) is not int or not 1 <= value <= maximum:
         raise InvalidInput(
-            f'metadata["{RUNTIME}"]["{name}"] must be a whole number from 1 to {most:,}'
+            f'metadata["{RUNTIME}"]["{name}"] must be a whole number from 1 to {maximum:,}'
         )
     return value

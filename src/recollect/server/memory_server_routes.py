@@ -26,7 +26,7 @@ from recollect.text.fence import FENCE_OVERHEAD, fence_bundle
 from recollect.wire import path_segment
 from recollect.wire import rest_models as models
 
-MOST_LISTED = 1_000
+MAX_LISTED = 1_000
 _OpenApi = dict[int | str, dict[str, Any]]
 _NO_AGENT: _OpenApi = {404: {"description": "There is no such agent."}}
 _NO_BLOCK: _OpenApi = {404: {"description": "No such agent or block."}}
@@ -36,15 +36,16 @@ _STALE: _OpenApi = {409: {"description": "Somebody changed the block since the e
 
 def router(settings: Settings) -> APIRouter:
     """Return the endpoints; they serve the store in `app.state.served`, and run in threads."""
-    most = settings.max_search_limit
-    return _router(most, min(settings.default_search_limit, most), settings.max_context_messages)
+    maximum = settings.max_search_limit
+    default = min(settings.default_search_limit, maximum)
+    return _router(maximum, default, settings.max_context_messages)
 
 
 @cache  # to build the routes takes 20 ms
-def _router(most: int, usual: int, context_messages: int) -> APIRouter:
+def _router(max_limit: int, default_limit: int, context_messages: int) -> APIRouter:
     routes = APIRouter(responses=PROBLEM_RESPONSES)
     _add_agents(routes)
-    _add_messages(routes, most, usual)
+    _add_messages(routes, max_limit, default_limit)
     _add_blocks(routes)
     _add_context(routes, context_messages)
     return routes
@@ -70,11 +71,11 @@ def _add_agents(routes: APIRouter) -> None:
         return models.AgentResponse.from_agent(_require_agent(_served_store(request).rec, name))
 
 
-def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
+def _add_messages(routes: APIRouter, max_limit: int, default_limit: int) -> None:
     class LimitedSearch(models.MessageSearchRequest):
         """The search request with this server's limits, so that they are documented."""
 
-        limit: Annotated[int, Field(ge=1, le=most)] | None = usual
+        limit: Annotated[int, Field(ge=1, le=max_limit)] | None = default_limit
 
     @routes.post(
         "/messages", tags=["messages"], responses=_NO_AGENT, response_model=models.MessageResponse
@@ -96,7 +97,7 @@ def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
 
     @routes.get("/messages/{agent_name}", tags=["messages"], responses=_NO_AGENT)
     def list_messages(
-        agent_name: str, request: Request, limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100
+        agent_name: str, request: Request, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100
     ) -> list[models.MessageResponse]:
         """List the messages of an agent, of all its conversations, most recent first."""
         rec = _served_store(request).rec
@@ -111,7 +112,7 @@ def _add_messages(routes: APIRouter, most: int, usual: int) -> None:
         """Search messages by meaning and by words, sorted by similarity."""
         rec = _served_store(request).rec
         agent = _require_agent(rec, body.agent_name)
-        hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or usual)
+        hits = rec.conversations.search(body.query, agent=agent, limit=body.limit or default_limit)
         # What was said at a time the question names comes first otherwise, whatever its score.
         hits.sort(key=lambda hit: -hit.score)
         return [models.MessageResponse.from_hit(hit, agent) for hit in hits]

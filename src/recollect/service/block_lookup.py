@@ -120,7 +120,7 @@ def require_conversation(tables: Tables, conversation_id: str) -> Conversation:
 
 def validate_label(value: str) -> str:
     """Return *value* as a label: one line that can be the name of a tag."""
-    label = parse_text("label", value, most=MAX_LABEL).strip()
+    label = parse_text("label", value, max_chars=MAX_LABEL).strip()
     if not label or validate.has_control(label) or any(char in "<>&\"'/" for char in label):
         raise InvalidInput(
             f"the label {value!r} is empty or has characters that the tags of a prompt cannot "

@@ -16,7 +16,7 @@ from recollect.service.files import list_open_files
 from recollect.service.services import Services
 from recollect.text.message_text import tool_calls_text
 from recollect.text.token_counter import counter_for
-from recollect.wire.fields import LEAST_WINDOW, MOST_WINDOW
+from recollect.wire.fields import MAX_WINDOW, MIN_WINDOW
 from recollect.wire.requests.agents import GetContextWindowRequest
 from recollect.wire.requests.files import ListOpenFilesRequest
 from recollect.wire.requests.shared import BlockPlaceFields
@@ -104,4 +104,4 @@ def _imported_size(agent: Agent) -> Any:
 
 def _is_size(size: Any) -> TypeGuard[int]:
     is_number = isinstance(size, int) and not isinstance(size, bool)
-    return is_number and LEAST_WINDOW <= size <= MOST_WINDOW
+    return is_number and MIN_WINDOW <= size <= MAX_WINDOW

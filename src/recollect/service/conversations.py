@@ -166,7 +166,7 @@ def draft_message(services: Services, request: requests.AppendMessageRequest) ->
     else:
         parts = _json_list("content", text)
         text = parts_text(parts, tool=request.role is Role.TOOL)
-        text = parse_text("content", text, most=limits.MAX_CONTENT)
+        text = parse_text("content", text, max_chars=limits.MAX_CONTENT)
     payload = request.payload
     if payload is not None:
         validate.check_json_size("payload", payload)

@@ -79,7 +79,7 @@ def open_files(services: Services, request: OpenFilesRequest) -> list[FileWindow
         agent = require_agent(tables, request.agent)
         project_id = ensure_place(tables, place, services.clock).project_id
         opened = tables.files.open_windows(agent.id)
-        to_close = set(files_to_close(_open_files(opened), paths, most=request.most_open))
+        to_close = set(files_to_close(_open_files(opened), paths, max_open=request.most_open))
         for window in opened:
             # A file that is opened again, for this project or another, keeps only its new window.
             if request.close_others or window.path in to_close or window.path in paths:

@@ -39,7 +39,7 @@ from recollect.wire.requests.memories import ConfirmMemoryRequest
 from recollect.wire.requests.recollect import DrainRequest
 
 PRUNE_BATCH = 500  # retrievals, so that the write lock is never held for long
-LEAST_PRUNED = 100  # without being asked
+MIN_PRUNED = 100  # without being asked
 STALE_HALF_LIVES = 2  # without a confirmation
 STALE_TYPES = frozenset(HALF_LIFE) - {MemoryType.EPISODE}
 
@@ -85,27 +85,27 @@ def embed_batch(services: Services) -> int:
     return 0 if indexer is None or indexer.is_paused else indexer.embed_batch()
 
 
-def prune_retrievals(services: Services, *, least: int = LEAST_PRUNED) -> int:
+def prune_retrievals(services: Services, *, minimum: int = MIN_PRUNED) -> int:
     """
     Remove a batch of logged retrievals that are too old or too many; return how many.
 
-    Nothing is removed before there are *least*, to write once per batch, not once per search.
+    Nothing is removed before there are *minimum*, to write once per batch, not once per search.
     """
     if services.store.read_only_reason:
         return 0
     settings = services.settings
     days, megabytes = settings.keep_retrievals_days, settings.keep_retrievals_mb
     before = services.clock.now() - timedelta(days=days) if days else None
-    most_bytes = megabytes * 1_000_000 if megabytes else None
+    max_bytes = megabytes * 1_000_000 if megabytes else None
     with services.store.read() as tables:
         prunable = tables.retrievals.count_prunable(
-            before=before, most_bytes=most_bytes, limit=least
+            before=before, max_bytes=max_bytes, limit=minimum
         )
-    if prunable < least:
+    if prunable < minimum:
         return 0
     return services.store.write(
         lambda tables: tables.retrievals.prune(
-            before=before, most_bytes=most_bytes, limit=PRUNE_BATCH
+            before=before, max_bytes=max_bytes, limit=PRUNE_BATCH
         )
     )
 
@@ -136,7 +136,7 @@ def run_maintenance(services: Services, request: RunMaintenanceRequest) -> Maint
     for _ in finish_in_steps(services):
         pass
     embedded += sum(_embed_in_steps(services))
-    pruned = sum(iter(lambda: prune_retrievals(services, least=1), 0))
+    pruned = sum(iter(lambda: prune_retrievals(services, minimum=1), 0))
     delete_expired(services)
     stale_before = {kind: now - STALE_HALF_LIVES * HALF_LIFE[kind] for kind in STALE_TYPES}
     with services.store.read() as tables:

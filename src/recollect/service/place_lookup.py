@@ -308,7 +308,7 @@ def _new_repo(
 
 
 def _validate_reference(field: str, reference: str) -> str:
-    match parse_reference(parse_text(field, reference, most=limits.MAX_REFERENCE)):
+    match parse_reference(parse_text(field, reference, max_chars=limits.MAX_REFERENCE)):
         case ByRemote(remote):
             return remote_url(remote)  # without the user and password it may contain
         case ByPath(path):

@@ -55,7 +55,7 @@ from recollect.wire.requests.skills import (
 
 CATALOGUE, LOADED = "skills", "loaded_skills"
 GLOBAL_FOLDER, PROJECT_FOLDER = Path(".letta-memory/skills"), Path(".skills")
-MOST_MESSAGES = 10_000  # the newest of a conversation, to learn a skill from
+MAX_MESSAGES = 10_000  # the newest of a conversation, to learn a skill from
 RULES = "rules"
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
     place = RequestPlace.of(request.project)
     with services.store.read() as tables:
         conversation = require_conversation(tables, request.conversation)
-        newest = tables.messages.page_back(conversation.id, before=2**53, limit=MOST_MESSAGES)
+        newest = tables.messages.page_back(conversation.id, before=2**53, limit=MAX_MESSAGES)
         if place.project is None and conversation.project_id:
             project = tables.projects.project(conversation.project_id)
             place = RequestPlace(project=project.id if project else None)

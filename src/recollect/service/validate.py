@@ -20,9 +20,9 @@ from recollect.wire.fields import parse_text
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def plain_text_of(field: str, value: object, most: int = limits.MAX_CONTENT) -> str:
+def plain_text_of(field: str, value: object, max_chars: int = limits.MAX_CONTENT) -> str:
     """Return *value* as text that can be stored, without secrets."""
-    return redact(parse_text(field, value, most)).text
+    return redact(parse_text(field, value, max_chars)).text
 
 
 def query_of(query: str) -> str:

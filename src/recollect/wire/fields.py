@@ -36,8 +36,8 @@ from recollect.errors import InvalidInput, TooLarge
 from recollect.text.clean_text import clean
 from recollect.wire.to_json import to_json
 
-LEAST_WINDOW, MOST_WINDOW = 200, 10**8  # tokens of a context window
-MOST_SECONDS = 100 * 365.25 * 86_400
+MIN_WINDOW, MAX_WINDOW = 200, 10**8  # tokens of a context window
+MAX_SECONDS = 100 * 365.25 * 86_400
 Member = TypeVar("Member", bound=StrEnum)
 _WITH_ID = (Agent, Approval, Block, Conversation, Memory, Message, Pin, Project)
 _BARE_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(?:-?\d)?")
@@ -45,13 +45,13 @@ _QUERY_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
-def parse_text(field: str, value: object, most: int | None = None) -> str:
-    """Return *value* as text that can be stored; if *most* is given, of at most that length."""
+def parse_text(field: str, value: object, max_chars: int | None = None) -> str:
+    """Return *value* as text that can be stored, of at most *max_chars* characters if given."""
     if not isinstance(value, str):
         raise InvalidInput(f"{field} must be text, not {type(value).__name__}")
-    if most is not None and len(value) > most:
+    if max_chars is not None and len(value) > max_chars:
         raise TooLarge(
-            f"{field} has {len(value):,} characters; the limit is {most:,}. "
+            f"{field} has {len(value):,} characters; the limit is {max_chars:,}. "
             "Split it, or store it as a source with a summary"
         )
     return clean(str(value))
@@ -62,11 +62,11 @@ def option(default: object, description: str) -> Any:
     return Field(default=default, description=description)
 
 
-def text(most: int | None = None) -> BeforeValidator:
-    """Return the validator of text of at most *most* characters."""
+def text(max_chars: int | None = None) -> BeforeValidator:
+    """Return the validator of text of at most *max_chars* characters."""
 
     def validate(value: object, info: ValidationInfo) -> str:
-        return parse_text(str(info.field_name), value, most)
+        return parse_text(str(info.field_name), value, max_chars)
 
     return BeforeValidator(validate)
 
@@ -126,9 +126,9 @@ def _tags(value: object, info: ValidationInfo) -> tuple[str, ...]:
 
 def _alternatives(value: object, info: ValidationInfo) -> tuple[str, ...]:
     texts = _texts(value, info)
-    most = limits.MAX_ALTERNATIVES
-    if len(texts) > most:
-        raise InvalidInput(f"alternatives must be a list of at most {most} texts")
+    if len(texts) > limits.MAX_ALTERNATIVES:
+        limit = limits.MAX_ALTERNATIVES
+        raise InvalidInput(f"alternatives must be a list of at most {limit} texts")
     return tuple(parse_text("alternatives", item, limits.MAX_SUMMARY) for item in texts)
 
 
@@ -268,19 +268,21 @@ def members(kind: type[StrEnum], field: str) -> BeforeValidator:
     return BeforeValidator(validate_all)
 
 
-def parse_count(field: str, value: object, *, most: int, least: int = 1) -> int:
-    """Return a whole number between *least* and *most*."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidInput(f"{field} must be a whole number from {least} to {most}, not {value!r}")
+def parse_count(field: str, value: object, *, maximum: int, minimum: int = 1) -> int:
+    """Return a whole number between *minimum* and *maximum*."""
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise InvalidInput(
+            f"{field} must be a whole number from {minimum} to {maximum}, not {value!r}"
+        )
     return value
 
 
-def whole_number(least: int, most: int) -> BeforeValidator:
-    """Return the validator of a whole number from *least* to *most*."""
+def whole_number(minimum: int, maximum: int) -> BeforeValidator:
+    """Return the validator of a whole number from *minimum* to *maximum*."""
 
     def validate(value: object, info: ValidationInfo) -> int:
         number = _whole_number(value, info)
-        return parse_count(str(info.field_name), number, least=least, most=most)
+        return parse_count(str(info.field_name), number, minimum=minimum, maximum=maximum)
 
     return BeforeValidator(validate)
 
@@ -305,7 +307,7 @@ def _share(value: object, info: ValidationInfo) -> float:
 
 def _seconds(value: object, info: ValidationInfo) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 < float(str(value)) <= MOST_SECONDS:
+    if not is_number or not 0 < float(str(value)) <= MAX_SECONDS:
         raise InvalidInput(f"{info.field_name} must be a number of seconds above 0, not {value!r}")
     return float(str(value))
 
@@ -353,7 +355,7 @@ SearchOffset = Annotated[int, whole_number(0, 10_000)]  # all before it are rank
 Position = Annotated[int, whole_number(0, 2**53)]
 Version = Annotated[int, whole_number(1, 2**53)]
 BudgetTokens = Annotated[int, whole_number(50, 2_000_000)]
-WindowTokens = Annotated[int, whole_number(LEAST_WINDOW, MOST_WINDOW)]
+WindowTokens = Annotated[int, whole_number(MIN_WINDOW, MAX_WINDOW)]
 ScopeName = Annotated[Scope, member(Scope, "scope")]
 Scopes = Annotated[tuple[Scope, ...], members(Scope, "scope")]
 MemoryTypeName = Annotated[MemoryType, member(MemoryType, "type")]

@@ -37,16 +37,14 @@ def test_the_oldest_retrievals_beyond_those_kept_go_a_few_at_a_time(
             assert tables.retrievals.count() == tables.retrievals.times_returned(hit.memory_id)
             return "".join(name for name in "abcdef" if tables.retrievals.get(name))
 
-    def prune(before: int | None, most_bytes: int | None, limit: int) -> tuple[int, str]:
+    def prune(before: int | None, max_bytes: int | None, limit: int) -> tuple[int, str]:
         moment = None if before is None else START + timedelta(days=before)
         with store.read() as tables:
             count = tables.retrievals.count_prunable(
-                before=moment, most_bytes=most_bytes, limit=limit
+                before=moment, max_bytes=max_bytes, limit=limit
             )
         pruned = store.write(
-            lambda tables: tables.retrievals.prune(
-                before=moment, most_bytes=most_bytes, limit=limit
-            )
+            lambda tables: tables.retrievals.prune(before=moment, max_bytes=max_bytes, limit=limit)
         )
         assert pruned == count
         return pruned, left()

@@ -39,9 +39,9 @@ NEWEST_FIRST = (Heading.STATED, Heading.OPEN, Heading.DONE)  # prefer the newer 
 class LinePool:
     """The best lines under each heading, limited in number."""
 
-    def __init__(self, rarity: WordRarity, *, most: int) -> None:
+    def __init__(self, rarity: WordRarity, *, max_lines: int) -> None:
         self._rarity = rarity
-        self._most = most
+        self._max_lines = max_lines
         self._best = {section: list[tuple[float, int, SummaryLine]]() for section in Heading}
         self._added = 0
 
@@ -55,7 +55,7 @@ class LinePool:
         score = marginal_gain(line, words, self._rarity)
         entry = (score, order, replace(line, order=self._added))
         heap = self._best[line.section]
-        if len(heap) < self._most:
+        if len(heap) < self._max_lines:
             heapq.heappush(heap, entry)
         else:
             heapq.heappushpop(heap, entry)
@@ -100,7 +100,7 @@ def select_lines(
     heap = [(-marginal_gain(line, words[n], rarity), n) for n, line in enumerate(lines)]
     heapq.heapify(heap)
     deferred: list[tuple[SummaryLine, bool]] = []
-    while heap and budget.left >= MIN_TOKENS:
+    while heap and budget.remaining >= MIN_TOKENS:
         _, index = heapq.heappop(heap)
         score = marginal_gain(lines[index], words[index], rarity, covered)
         if heap and score < -heap[0][0] - 1e-12:
@@ -118,7 +118,7 @@ class _LineBudget:
     """The tokens left, in total and by heading, and the lines added so far."""
 
     def __init__(self, budget: int, share_before: float, count: TokenCounter) -> None:
-        self.left = budget
+        self.remaining = budget
         self._budget = budget
         self._share_before = share_before
         self._count = count
@@ -131,9 +131,11 @@ class _LineBudget:
         cost = self._count(f"{line.rendered}\n")
         if not self._spent[line.section]:
             cost += self._count(f"{line.section}:\n")
-        if cost > self.left or (bounded and not self._is_within_share(line.section, cost, is_old)):
+        if cost > self.remaining or (
+            bounded and not self._is_within_share(line.section, cost, is_old)
+        ):
             return False
-        self.left -= cost
+        self.remaining -= cost
         self._spent[line.section] += cost
         self._spent_before[line.section] += cost if is_old else 0
         self._lines.append(line)
@@ -142,7 +144,7 @@ class _LineBudget:
     def fill(self, deferred: Sequence[tuple[SummaryLine, bool]]) -> list[SummaryLine]:
         """Add deferred lines while tokens are left, and return all lines."""
         for line, is_old in sorted(deferred, key=lambda entry: entry[1]):  # new ones first
-            if self.left < MIN_TOKENS:
+            if self.remaining < MIN_TOKENS:
                 break
             self.try_add(line, is_old=is_old, bounded=False)
         if not self._lines:

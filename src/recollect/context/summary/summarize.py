@@ -48,7 +48,7 @@ def summarize(
     """
     conversation = [message for message in messages if _is_said(message)]
     rarity = WordRarity((*(message.content for message in conversation), *previous.splitlines()))
-    pool = LinePool(rarity, most=max(MIN_POOL, budget_tokens // TOKENS_PER_LINE))
+    pool = LinePool(rarity, max_lines=max(MIN_POOL, budget_tokens // TOKENS_PER_LINE))
     for line in _with_first_and_last(_with_reasons(_all_lines(messages))):
         pool.add(line)
     if pool.is_empty:

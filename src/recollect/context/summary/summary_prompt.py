@@ -125,14 +125,14 @@ def parse_summary(
 def _newest_lines(messages: Sequence[Message], window_tokens: int) -> tuple[list[str], int]:
     """Return the newest messages that fit, in order, and the number of the others."""
     lines: list[str] = []
-    left = window_tokens
+    remaining = window_tokens
     for index in range(len(messages) - 1, -1, -1):
         line = _render_message(messages[index])
         cost = estimate_tokens(line) + 1
-        if cost > left and lines:
+        if cost > remaining and lines:
             return lines[::-1], index + 1
-        lines.append(line if cost <= left else line[: max(left, 50)])
-        left -= cost
+        lines.append(line if cost <= remaining else line[: max(remaining, 50)])
+        remaining -= cost
     return lines[::-1], 0
 
 

@@ -81,11 +81,11 @@ def _command_with_outcome(command: str, ends: list[str]) -> str:
     return f"`{command}` ({how})" if how else f"`{command}`"
 
 
-def _latest_names(names: list[str], most: int) -> str:
-    return ", ".join(_last_names(names, most))
+def _latest_names(names: list[str], limit: int) -> str:
+    return ", ".join(_last_names(names, limit))
 
 
-def _last_names(names: list[str], most: int) -> Iterator[str]:
-    yield from names[-most:]
-    if len(names) > most:
-        yield f"{len(names) - most} more"
+def _last_names(names: list[str], limit: int) -> Iterator[str]:
+    yield from names[-limit:]
+    if len(names) > limit:
+        yield f"{len(names) - limit} more"

@@ -161,7 +161,7 @@ def text(max_chars: int) -> Any:
 
 def verbatim(max_chars: int) -> Any:
     """Return the validator of a text that keeps its secrets, to be compared with another."""
-    return field_check(lambda name, value, _: parse_text(name, value, most=max_chars))
+    return field_check(lambda name, value, _: parse_text(name, value, max_chars=max_chars))
 
 
 def texts(max_chars: int, *, max_items: int) -> Any:
@@ -256,7 +256,7 @@ def _json_object(name: str, value: Any, _: int) -> dict[str, Any]:
 
 
 def _redact(name: str, value: Any, max_chars: int) -> RedactionResult:
-    return redact(parse_text(name, value, most=max_chars))
+    return redact(parse_text(name, value, max_chars=max_chars))
 
 
 _LONG_TEXT = text(limits.MAX_CONTENT)

@@ -129,7 +129,7 @@ def _choices(take: Any) -> dict[str, str]:
     if not isinstance(take, Mapping):
         raise InvalidInput("take must be an object of labels and 'ours', 'theirs' or a text")
     return {
-        parse_text("label", label, most=limits.MAX_NAME): validate.plain_text_of(
+        parse_text("label", label, max_chars=limits.MAX_NAME): validate.plain_text_of(
             f"take[{label!r}]", choice
         )
         for label, choice in take.items()

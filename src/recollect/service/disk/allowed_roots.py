@@ -80,7 +80,7 @@ def read_text(
     roots: Sequence[Path],
     *,
     allow_secret: bool = False,
-    most_bytes: int = MAX_FILE_BYTES,
+    max_bytes: int = MAX_FILE_BYTES,
 ) -> FileText:
     """Return what the file *path* in one of *roots* says, or raise why it is not read."""
     allowed = locate(path, roots)
@@ -89,7 +89,7 @@ def read_text(
             f"{path} is not read, since {allowed.secret_reason}; "
             "copy what is not secret to another file"
         )
-    outcome = read_file(allowed.path, allowed.root, most_bytes=most_bytes)
+    outcome = read_file(allowed.path, allowed.root, max_bytes=max_bytes)
     if isinstance(outcome, UnreadFile):
         raise outcome.error()
     return outcome

@@ -41,7 +41,7 @@ def file_history(path: Path, *, roots: Sequence[Path], limit: int = 5) -> tuple[
     Returns nothing if there is no git, no repository, or no answer in time. Only a path outside of
     *roots* is an error.
     """
-    limit = parse_count("limit", limit, most=MAX_COMMITS)
+    limit = parse_count("limit", limit, maximum=MAX_COMMITS)
     try:
         real = allowed_path(path, roots)
     except NotFound:

@@ -85,8 +85,10 @@ def grep(
     limits = limits or GrepLimits()
     expression = SafeRegex(pattern)
     is_included = glob_matcher(include)
-    context_lines = parse_count("context_lines", context_lines, least=0, most=MAX_CONTEXT_LINES)
-    offset = parse_count("offset", offset, least=0, most=limits.matches)
+    context_lines = parse_count(
+        "context_lines", context_lines, minimum=0, maximum=MAX_CONTEXT_LINES
+    )
+    offset = parse_count("offset", offset, minimum=0, maximum=limits.matches)
     search = _GrepRun(expression, context_lines, limits, timer)
     for entry in walk(roots) if paths is None else _files_at(paths, roots):
         if search.has_ended():
@@ -174,7 +176,7 @@ class _GrepRun:
         if isinstance(entry, SkippedEntry):
             self._skip(entry.reason, entry.name)
             return
-        text = read_file(entry.path, entry.root, most_bytes=self.limits.file_bytes)
+        text = read_file(entry.path, entry.root, max_bytes=self.limits.file_bytes)
         if isinstance(text, UnreadFile):
             large = f"files of more than {_megabytes(self.limits.file_bytes)}"
             self._skip(_SKIP_TEXT.get(text.reason, large), entry.name)

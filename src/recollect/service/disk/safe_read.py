@@ -79,7 +79,7 @@ class UnreadFile:
         return InvalidInput(self.message)
 
 
-def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> FileText | UnreadFile:
+def read_file(path: Path, root: Path, *, max_bytes: int = MAX_FILE_BYTES) -> FileText | UnreadFile:
     """
     Return the text of *path*, which lies in the folder *root*.
 
@@ -90,7 +90,7 @@ def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
         if isinstance(opened, UnreadFile):
             return opened
         with os.fdopen(opened, "rb") as file:
-            return _read(file.fileno(), path, root, most_bytes)
+            return _read(file.fileno(), path, root, max_bytes)
     except (FileNotFoundError, ValueError):
         return UnreadFile(UnreadReason.MISSING, f"there is no file {path}; check its name")
     except OSError as error:
@@ -102,10 +102,10 @@ def read_file(path: Path, root: Path, *, most_bytes: int = MAX_FILE_BYTES) -> Fi
         )
 
 
-def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText | UnreadFile:
+def _read(descriptor: int, path: Path, root: Path, max_bytes: int) -> FileText | UnreadFile:
     size = os.fstat(descriptor).st_size
-    if size > most_bytes:
-        return _too_large(path, size, most_bytes)
+    if size > max_bytes:
+        return _too_large(path, size, max_bytes)
     head = os.read(descriptor, BINARY_HEAD_BYTES)
     if b"\0" in head:
         return UnreadFile(
@@ -115,8 +115,8 @@ def _read(descriptor: int, path: Path, root: Path, most_bytes: int) -> FileText 
     while part := os.read(descriptor, 1024 * 1024):
         parts.append(part)
         length += len(part)
-        if length > most_bytes:  # it grew, or its size is unknown
-            return _too_large(path, length, most_bytes)
+        if length > max_bytes:  # it grew, or its size is unknown
+            return _too_large(path, length, max_bytes)
     text = b"".join(parts).decode("utf-8-sig", errors="replace")
     return FileText(path, root, text, length)
 
@@ -185,8 +185,8 @@ def _changed_file(path: Path) -> UnreadFile:
     )
 
 
-def _too_large(path: Path, size: int, most_bytes: int) -> UnreadFile:
+def _too_large(path: Path, size: int, max_bytes: int) -> UnreadFile:
     return UnreadFile(
         UnreadReason.LARGE,
-        f"{path} has {size:,} bytes; the limit is {most_bytes:,}. Search or split it elsewhere",
+        f"{path} has {size:,} bytes; the limit is {max_bytes:,}. Search or split it elsewhere",
     )

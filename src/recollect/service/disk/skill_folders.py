@@ -24,10 +24,10 @@ from recollect.text.skill_file import name_problem, parse_skill
 FILE = "SKILL.md"
 GLOBAL_FOLDERS = (".letta-memory/skills", ".agents/skills", ".claude/skills")
 PROJECT_FOLDERS = (".skills", ".agents/skills", ".claude/skills")
-MOST_BYTES = 1_048_576
-MOST_ENTRIES = 1_000  # skills in one folder
-MOST_FILES = 500  # listed of one skill
-MOST_DEPTH = 8
+MAX_BYTES = 1_048_576
+MAX_ENTRIES = 1_000  # skills in one folder
+MAX_FILES = 500  # listed of one skill
+MAX_DEPTH = 8
 
 
 @dataclass
@@ -76,8 +76,8 @@ def save_skill(folder: Path, text: str, name: str, *, overwrite: bool = False) -
     if problem := name_problem(name):
         raise InvalidInput(problem)
     content = text.encode("utf-8", "replace")
-    if len(content) > MOST_BYTES:
-        raise TooLarge(f"the skill {name} has {len(content):,} bytes; the most is {MOST_BYTES:,}")
+    if len(content) > MAX_BYTES:
+        raise TooLarge(f"the skill {name} has {len(content):,} bytes; the most is {MAX_BYTES:,}")
     target = folder / name / FILE
     if target.parent.is_symlink():
         raise InvalidInput(f"{target.parent} is a link; remove it, or choose another name")
@@ -164,12 +164,12 @@ def _find_in(search: _SkillScan, folder: Path, origin: SkillOrigin, *, within: P
         search.problems.append(
             f"{folder / FILE} lies beside the skills; put it into a folder of its own name"
         )
-    if len(names) > MOST_ENTRIES:
+    if len(names) > MAX_ENTRIES:
         search.problems.append(
-            f"{folder} has {len(names):,} entries, and only the first {MOST_ENTRIES:,} were read; "
+            f"{folder} has {len(names):,} entries, and only the first {MAX_ENTRIES:,} were read; "
             "remove what is not a skill"
         )
-    for name in names[:MOST_ENTRIES]:
+    for name in names[:MAX_ENTRIES]:
         try:
             _find_skill(search, folder / name, real, origin)
         except (OSError, RuntimeError, ValueError) as error:
@@ -220,13 +220,13 @@ def _content(file: Path) -> bytes | _UnreadSkill:
     status = file.stat()
     if not stat.S_ISREG(status.st_mode):  # reading a pipe would block
         return _UnreadSkill("is not a regular file; it was skipped")
-    if status.st_size > MOST_BYTES:
+    if status.st_size > MAX_BYTES:
         return _UnreadSkill(
-            f"has {status.st_size:,} bytes, the most is {MOST_BYTES:,}; it was skipped. Move parts "
+            f"has {status.st_size:,} bytes, the most is {MAX_BYTES:,}; it was skipped. Move parts "
             "of it into files beside it"
         )
     with file.open("rb") as opened:
-        return opened.read(MOST_BYTES)
+        return opened.read(MAX_BYTES)
 
 
 def _decode(content: bytes) -> tuple[str, list[str]]:
@@ -245,9 +245,9 @@ def _files_of(folder: Path) -> tuple[tuple[str, ...], list[str]]:
     names: list[str] = []
     problems: list[str] = []
     for path in _walk(folder, problems, depth=1):
-        if len(names) >= MOST_FILES:
+        if len(names) >= MAX_FILES:
             problems.append(
-                f"The skill has more than {MOST_FILES} files, and the rest are not listed; keep "
+                f"The skill has more than {MAX_FILES} files, and the rest are not listed; keep "
                 "only what it needs."
             )
             break
@@ -274,7 +274,7 @@ def _walk(
         if entry.is_symlink() and not _stays_inside(path, root):
             below = path.relative_to(root).as_posix()
             problems.append(f"{below} is a link that leads out of the skill; it was left out.")
-        elif entry.is_dir(follow_symlinks=False) and depth < MOST_DEPTH:
+        elif entry.is_dir(follow_symlinks=False) and depth < MAX_DEPTH:
             yield from _walk(path, problems, depth=depth + 1, root=root)
         elif entry.is_file():
             yield path

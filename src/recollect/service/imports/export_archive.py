@@ -17,7 +17,7 @@ from recollect.service.imports.history_source import check_json_text
 from recollect.text.transcripts.json_fields import JsonRecord, is_record
 from recollect.wire.material_files import MAX_BYTES, check_size, read_text_file
 
-MOST_MEMBERS = 100_000
+MAX_MEMBERS = 100_000
 RATIO_FROM_BYTES, MAX_RATIO = 16_000_000, 100  # text is packed to a tenth, not to a hundredth
 _SPACE = " \t\r\n\ufeff"
 _DECODER = json.JSONDecoder()
@@ -63,7 +63,7 @@ def objects_in(text: str, path: Path) -> Iterator[JsonRecord]:
 
 def _members(archive: zipfile.ZipFile, begins: str) -> list[zipfile.ZipInfo]:
     listed = archive.infolist()
-    if len(listed) > MOST_MEMBERS:
+    if len(listed) > MAX_MEMBERS:
         raise TooLarge(f"{archive.filename} has {len(listed):,} members; that is not an export")
     members = []
     for member in listed:

@@ -22,7 +22,7 @@ from recollect.text.transcripts import gemini_transcript
 from recollect.text.transcripts.json_fields import is_record, record_at
 from recollect.text.transcripts.json_records import parse_json
 
-MOST_LIST_BYTES = 4_000_000
+MAX_LIST_BYTES = 4_000_000
 
 
 def _roots(environment: UserEnvironment) -> Sequence[Path]:
@@ -57,7 +57,7 @@ def _working_folder(folder: Path, environment: UserEnvironment) -> str:
 
 def _projects(path: Path) -> list[tuple[str, str]]:
     try:
-        if path.stat().st_size > MOST_LIST_BYTES:
+        if path.stat().st_size > MAX_LIST_BYTES:
             return []
         value = parse_json(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:

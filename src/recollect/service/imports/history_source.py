@@ -20,8 +20,8 @@ from recollect.text.transcripts.json_fields import JsonRecord
 from recollect.text.transcripts.json_records import decode_records
 from recollect.wire.material_files import MAX_BYTES, read_text_file
 
-MOST_FILES = 200_000
-MOST_DEPTH = 8
+MAX_FILES = 200_000
+MAX_DEPTH = 8
 MAX_VALUES = 3_000_000  # of the JSON of one file, counted by its commas
 
 
@@ -90,13 +90,13 @@ def check_json_text(text: str, path: Path) -> str:
 def matching_files(folder: Path, *patterns: str) -> Iterator[Path]:
     """Yield the files below *folder* that match a pattern, in a fixed order."""
     files = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    yield from sorted(files)[:MOST_FILES]
+    yield from sorted(files)[:MAX_FILES]
 
 
 def files_with_suffix(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files below *folder* with one of the suffixes, without hidden ones and links."""
     for parent, folders, names in os.walk(folder):
-        is_deep = len(Path(parent).parts) - len(folder.parts) >= MOST_DEPTH
+        is_deep = len(Path(parent).parts) - len(folder.parts) >= MAX_DEPTH
         folders[:] = [] if is_deep else sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(parent) / name

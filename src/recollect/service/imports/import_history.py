@@ -41,7 +41,7 @@ from recollect.wire.fields import parse_count, parse_moment
 
 READER_VERSION = 1  # raised when a reader reads more than before: then every file is read again
 BATCH_ITEMS, BATCH_CHARS = 16, 2_000_000  # stored in one transaction
-MOST_CONVERSATIONS = 1_000_000
+MAX_CONVERSATIONS = 1_000_000
 _CAPTURED_KINDS = (SourceKind.IMPORT, SourceKind.RUN, SourceKind.CONVERSATION)
 
 
@@ -77,7 +77,7 @@ def import_options(
     if not roots and chosen.needs_path:
         raise InvalidInput(f"name the path of the downloaded export of {chosen.name}")
     if limit is None:
-        limit = MOST_CONVERSATIONS
+        limit = MAX_CONVERSATIONS
     return ImportOptions(
         source=chosen,
         roots=roots,
@@ -85,7 +85,7 @@ def import_options(
         environment=environment,
         since=None if since is None else parse_moment("since", since),
         project=RequestPlace.of(project).project,
-        limit=parse_count("limit", limit, most=MOST_CONVERSATIONS),
+        limit=parse_count("limit", limit, maximum=MAX_CONVERSATIONS),
         dry_run=dry_run,
     )
 

@@ -17,7 +17,7 @@ from recollect.store.column_values import row_parser, to_column
 from recollect.store.database_connection import Row, RowShape
 
 T = TypeVar("T")
-MOST_DEFERRED = 100
+MAX_DEFERRED = 100
 FETCH_ROWS = 2_000  # of a stream, in one round trip
 _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
 _cursor_names = count()
@@ -57,7 +57,7 @@ class PostgresConnection:
             self.run(sql, values)
             return
         self._deferred.append((sql, values))
-        if len(self._deferred) == MOST_DEFERRED:
+        if len(self._deferred) == MAX_DEFERRED:
             self.run_deferred()
 
     def execute_counted(self, statement: str, parameters: Mapping[str, Any]) -> int:

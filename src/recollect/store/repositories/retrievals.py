@@ -74,14 +74,14 @@ class RetrievalRepository(Repository):
         """Return how many retrievals the log has."""
         return int(self._value("count"))
 
-    def count_prunable(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
+    def count_prunable(self, *, before: datetime | None, max_bytes: int | None, limit: int) -> int:
         """Return how many of the oldest *limit* retrievals are too old or too many."""
-        values = _limit_values(before, most_bytes)
+        values = _limit_values(before, max_bytes)
         return int(self._value("count_prunable", **values, limit=limit))
 
-    def prune(self, *, before: datetime | None, most_bytes: int | None, limit: int) -> int:
+    def prune(self, *, before: datetime | None, max_bytes: int | None, limit: int) -> int:
         """Delete of the oldest *limit* those that are too old or too many; return how many."""
-        return self._run_counted("prune", **_limit_values(before, most_bytes), limit=limit)
+        return self._run_counted("prune", **_limit_values(before, max_bytes), limit=limit)
 
     def times_returned(self, memory_id: str) -> int:
         """Return how often a memory was returned by the retrievals in the log."""
@@ -131,10 +131,10 @@ class RetrievalRepository(Repository):
         self._run("overwrite", **values)
 
 
-def _limit_values(before: datetime | None, most_bytes: int | None) -> dict[str, object]:
+def _limit_values(before: datetime | None, max_bytes: int | None) -> dict[str, object]:
     return {
         "before": before or EARLIEST,
-        "most_bytes": sys.maxsize if most_bytes is None else most_bytes,
+        "max_bytes": sys.maxsize if max_bytes is None else max_bytes,
     }
 
 

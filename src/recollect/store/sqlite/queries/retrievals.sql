@@ -32,13 +32,13 @@ SELECT count(*) FROM retrievals;
 -- the order of logging, so only the first ones are read.
 SELECT count(*) FROM (SELECT logged_at, total FROM retrievals ORDER BY seq LIMIT :limit)
  WHERE logged_at < :before
-    OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :most_bytes;
+    OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :max_bytes;
 
 -- prune: delete these
 DELETE FROM retrievals WHERE seq IN (
     SELECT seq FROM (SELECT seq, logged_at, total FROM retrievals ORDER BY seq LIMIT :limit)
      WHERE logged_at < :before
-        OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :most_bytes);
+        OR total <= (SELECT total FROM retrievals ORDER BY seq DESC LIMIT 1) - :max_bytes);
 
 -- times_returned: how often a memory was returned, as far as the log goes back
 SELECT count(*) FROM retrievals WHERE instr(returned, :id);
