@@ -30,7 +30,7 @@ PIECES: tuple[tuple[str, Any, str], ...] = (
     (KEY, IdempotentResponses, "respond"),
     ("verb and JSON", verb_routes, "_response"),
     ("everything else of `context_for`", task_context, "context_for"),
-    ("agent, conversation and blocks", task_context, "_scene"),
+    ("agent, conversation and blocks", task_context, "_resolve_request"),
     ("embedding pending items", Indexer, "_embed_few_pending"),
     ("embedding the query", ResilientEmbedder, "embed_query"),
     ("memory search", retrieve, "retrieve"),
