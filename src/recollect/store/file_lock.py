@@ -16,7 +16,7 @@ def hold_lock(path: str, *, timeout_s: float) -> Iterator[bool]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + timeout_s
-        while not (acquired := _try_lock(descriptor)) and time.monotonic() < deadline:
+        while not (acquired := try_lock(descriptor)) and time.monotonic() < deadline:
             time.sleep(POLL_S)
         yield acquired
     finally:
@@ -26,7 +26,8 @@ def hold_lock(path: str, *, timeout_s: float) -> Iterator[bool]:
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(descriptor: int) -> bool:
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file; return whether no other process holds the lock."""
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -35,7 +36,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try_lock(descriptor: int) -> bool:
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file; return whether no other process holds the lock."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -9,7 +9,7 @@ bounded number that all stores of a team share.
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ from recollect.domain.unfinished_work import UnfinishedWork
 from recollect.errors import StoreClosed, StoreUnavailable
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
+from recollect.store.next_write import NextWrite
 from recollect.store.open_tables import index_sizes, open_tables
 from recollect.store.postgres.database_connections import DEFAULT_LIMIT, DatabaseConnections
 from recollect.store.postgres.job_listener import JobSubscription
@@ -118,7 +119,7 @@ class PostgresStore:
         self._code_indexes: dict[int, BitCodeIndex] = {}
         self._columns: dict[str, ColumnNames] = {}
         self._listeners: list[JobSubscription] = []
-        self._next_write = threading.local()
+        self._next_write = NextWrite()
         self._log_lock = threading.Lock()
         self._log = self._transactions_of(
             begin_write(
@@ -180,8 +181,7 @@ class PostgresStore:
 
     def write(self, work: Callable[[PostgresTables], T]) -> T:
         self._check_usable()
-        first: tuple[Callable[[PostgresTables], None], ...] = getattr(self._next_write, "works", ())
-        self._next_write.works = ()
+        first = self._next_write.take()
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
 
         user = calling_user(writes=True) or self._default_user
@@ -204,16 +204,8 @@ class PostgresStore:
         finally:
             self._retrieval_queue.finish_batch(retrievals, is_written=is_written)
 
-    @contextmanager
-    def in_next_write(self, work: Callable[[PostgresTables], None]) -> Iterator[None]:
-        outer = getattr(self._next_write, "works", ())
-        self._next_write.works = (*outer, work)
-        try:
-            yield
-        finally:
-            # What was not carried out by then is dropped; a block around this one keeps its own.
-            left = getattr(self._next_write, "works", ())
-            self._next_write.works = tuple(item for item in left if item is not work)
+    def in_next_write(self, work: Callable[[PostgresTables], None]) -> AbstractContextManager[None]:
+        return self._next_write.joined_by(work)
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()

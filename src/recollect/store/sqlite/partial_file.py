@@ -64,14 +64,7 @@ if sys.platform == "win32":  # where an open file cannot be deleted: it needs no
     def _try_lock(descriptor: int) -> bool:
         return True
 else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+    from recollect.store.file_lock import try_lock as _try_lock
 
 
 def _remove_unlocked(partial: Path) -> None:

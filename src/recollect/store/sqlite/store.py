@@ -32,6 +32,7 @@ from recollect.errors import (
 from recollect.store.group_commit import Writer
 from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys
+from recollect.store.next_write import NextWrite
 from recollect.store.open_tables import OpenTables, index_sizes, open_tables
 from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
 from recollect.store.sqlite import integrity
@@ -105,7 +106,7 @@ class SqliteStore:
         self._log_tables: SqliteTables | None = None
         self._clock = clock
         self._closed = False
-        self._next_write = threading.local()
+        self._next_write = NextWrite()
         self._writer: Writer | None = None
         self._rescue_lock = threading.Lock()
         self._was_checked = False
@@ -212,8 +213,7 @@ class SqliteStore:
 
     def write(self, work: Callable[[SqliteTables], T]) -> T:
         self._check_writable()
-        first: tuple[Callable[[SqliteTables], None], ...] = getattr(self._next_write, "works", ())
-        self._next_write.works = ()
+        first = self._next_write.take()
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
 
         def run() -> T:
@@ -231,16 +231,8 @@ class SqliteStore:
         finally:
             self._retrieval_queue.finish_batch(retrievals, is_written=is_written)
 
-    @contextmanager
-    def in_next_write(self, work: Callable[[SqliteTables], None]) -> Iterator[None]:
-        outer = getattr(self._next_write, "works", ())
-        self._next_write.works = (*outer, work)
-        try:
-            yield
-        finally:
-            # What was not carried out by then is dropped; a block around this one keeps its own.
-            left = getattr(self._next_write, "works", ())
-            self._next_write.works = tuple(item for item in left if item is not work)
+    def in_next_write(self, work: Callable[[SqliteTables], None]) -> AbstractContextManager[None]:
+        return self._next_write.joined_by(work)
 
     def log_retrieval(self, retrieval: Retrieval) -> bool:
         self._check_usable()
