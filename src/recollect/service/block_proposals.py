@@ -6,7 +6,7 @@ person accepts or rejects. A proposal never changes: if its author edits the blo
 proposal with both edits replaces it, so that a person accepts exactly the text they saw.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.clock import Clock
@@ -23,9 +23,6 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests import blocks as requests
 
 MAX_PENDING = 20  # of one block: nobody reads more
-
-# Decide inside a transaction; return the proposal, and the block if its text changed.
-Decide = Callable[[Tables], tuple[BlockProposal, Block | None]]
 
 
 def add_proposal(
@@ -90,7 +87,7 @@ def accept_proposal(
     """Make the proposed text, or the text of the person who decides, the text of the block."""
     own_text = None if request.value is None else validate.plain_text_of("value", request.value)
 
-    def write(tables: Tables) -> tuple[BlockProposal, Block | None]:
+    def write(tables: Tables) -> tuple[BlockProposal, Sequence[Block]]:
         proposal = _require_pending(tables, request.proposal_id)
         block = lookup.block_by_id(tables, proposal.block_id)
         if own_text is None:
@@ -116,9 +113,9 @@ def accept_proposal(
             decided_at=services.clock.now(),
         )
         tables.blocks.set_proposal(accepted)
-        return _add_details(tables, accepted), edited if is_changed else None
+        return _add_details(tables, accepted), (edited,) if is_changed else ()
 
-    return _write_and_notify(services, write, BlockAuthor.AGENT)
+    return writing.write_and_notify(services, write, BlockAuthor.AGENT)
 
 
 def reject_proposal(
@@ -126,7 +123,7 @@ def reject_proposal(
 ) -> BlockProposal:
     """Reject a proposal; the block stays as it is."""
 
-    def write(tables: Tables) -> tuple[BlockProposal, Block | None]:
+    def write(tables: Tables) -> tuple[BlockProposal, Sequence[Block]]:
         rejected = replace(
             _require_pending(tables, request.proposal_id),
             state=ProposalState.REJECTED,
@@ -134,21 +131,21 @@ def reject_proposal(
             decided_at=services.clock.now(),
         )
         tables.blocks.set_proposal(rejected)
-        return _add_details(tables, rejected), None
+        return _add_details(tables, rejected), ()
 
-    return _write_and_notify(services, write, BlockAuthor.USER)
+    return writing.write_and_notify(services, write, BlockAuthor.USER)
 
 
 def undo_proposal(services: Services, request: requests.UndoBlockProposalRequest) -> BlockProposal:
     """Undo a decision: the block gets its earlier text back, the proposal is pending again."""
 
-    def write(tables: Tables) -> tuple[BlockProposal, Block | None]:
+    def write(tables: Tables) -> tuple[BlockProposal, Sequence[Block]]:
         proposal = _require_proposal(tables, request.proposal_id)
         if proposal.state not in (ProposalState.ACCEPTED, ProposalState.REJECTED):
             raise IllegalTransition(f"proposal {proposal.id} is {proposal.state}, not decided")
-        restored = None
+        restored: tuple[Block, ...] = ()
         if proposal.accepted_version is not None:
-            restored = _restore_former_text(tables, services.clock, proposal)
+            restored = (_restore_earlier_text(tables, services.clock, proposal),)
         pending = replace(
             proposal,
             state=ProposalState.PENDING,
@@ -159,14 +156,7 @@ def undo_proposal(services: Services, request: requests.UndoBlockProposalRequest
         tables.blocks.set_proposal(pending)
         return _add_details(tables, _require_proposal(tables, proposal.id)), restored
 
-    return _write_and_notify(services, write, BlockAuthor.USER)
-
-
-def _write_and_notify(services: Services, write: Decide, by: BlockAuthor) -> BlockProposal:
-    proposal, changed = services.store.write(write)
-    if changed is not None:
-        services.listeners.notify(writing.change_of(changed, by))
-    return proposal
+    return writing.write_and_notify(services, write, BlockAuthor.USER)
 
 
 def _require_proposal(tables: Tables, proposal_id: str) -> BlockProposal:
@@ -227,7 +217,7 @@ def _validated_reason(reason: str) -> str:
     return validate.plain_text_of("reason", reason, limits.MAX_SUMMARY)
 
 
-def _restore_former_text(tables: Tables, clock: Clock, proposal: BlockProposal) -> Block:
+def _restore_earlier_text(tables: Tables, clock: Clock, proposal: BlockProposal) -> Block:
     block = lookup.block_by_id(tables, proposal.block_id)
     accepted = tables.blocks.version(block.id, proposal.accepted_version or 0)
     earlier = tables.blocks.version(block.id, (proposal.accepted_version or 0) - 1)

@@ -1,10 +1,16 @@
 """Write new blocks and new versions of blocks, and describe a change for listeners."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 from recollect.clock import Clock
 from recollect.domain.agent import DEFAULT_BLOCKS, Agent, DefaultBlock
 from recollect.domain.block import Block, BlockAuthor, BlockChange, BlockVersion
 from recollect.domain.scope import Owner, Scope
+from recollect.service.services import Services
 from recollect.store.protocol import Tables
+
+T = TypeVar("T")
 
 EVERYBODY = Owner(Scope.GLOBAL, "")
 
@@ -30,6 +36,16 @@ def change_of(block: Block, by: BlockAuthor) -> BlockChange:
         by=by,
         changed_at=block.updated_at,
     )
+
+
+def write_and_notify(
+    services: Services, write: Callable[[Tables], tuple[T, Sequence[Block]]], by: BlockAuthor
+) -> T:
+    """Run *write* in a transaction, then notify listeners of the changed blocks it returns."""
+    result, changed = services.store.write(write)
+    for block in changed:
+        services.listeners.notify(change_of(block, by))
+    return result
 
 
 def default_block(default: DefaultBlock, owner: Owner, clock: Clock) -> Block:

@@ -5,6 +5,7 @@ Every edit runs in one transaction that checks the version, so two writers never
 other unnoticed; the history contains every value.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -126,7 +127,7 @@ def edit_value(
     """
     reason = _reason(request) or default_reason
 
-    def write(tables: Tables) -> tuple[Block, bool]:
+    def write(tables: Tables) -> tuple[Block, Sequence[Block]]:
         current = block_or_default(tables, services, request)
         _refuse_conflict(current, edit, request.expected_version)
         now, mark = services.clock.now(), unconfirmed_author
@@ -138,17 +139,14 @@ def edit_value(
                 proposal_id = proposals.add_proposal(
                     tables, services.clock, current, edit, author=mark, reason=reason
                 )
-                return replace(current, proposal_id=proposal_id), False
+                return replace(current, proposal_id=proposal_id), ()
         block = edits.edit_block(current, edit, by=request.by, at=now, unconfirmed_author=mark)
         if block.value == current.value:
-            return current, False
+            return current, ()
         writing.save_version(tables, block, by=request.by, reason=reason)
-        return block, True
+        return block, (block,)
 
-    block, is_changed = services.store.write(write)
-    if is_changed:
-        services.listeners.notify(writing.change_of(block, request.by))
-    return block
+    return writing.write_and_notify(services, write, request.by)
 
 
 def update_block(services: Services, request: requests.UpdateBlockRequest) -> Block:
@@ -156,12 +154,12 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
     changes = _changed_settings(request)
     reason = _reason(request) or f"settings changed: {', '.join(sorted(changes))}"
 
-    def write(tables: Tables) -> tuple[Block, bool]:
+    def write(tables: Tables) -> tuple[Block, Sequence[Block]]:
         current = lookup.requested_block(tables, request)
         _refuse_agent(request.by, current.scope)
         _refuse_conflict(current, lambda value: value, request.expected_version)
         if replace(current, **changes) == current:
-            return current, False
+            return current, ()
         now = services.clock.now()
         block = replace(current, **changes, version=current.version + 1, updated_at=now)
         edits.check_limit(block.value, block.limit)
@@ -173,32 +171,26 @@ def update_block(services: Services, request: requests.UpdateBlockRequest) -> Bl
                 siblings = tables.blocks.of_owner(current.owner)
                 _refuse_duplicate(siblings, block.label, f"this {current.scope}")
         writing.save_version(tables, block, by=request.by, reason=reason)
-        return block, True
+        return block, (block,)
 
-    block, is_changed = services.store.write(write)
-    if is_changed:
-        services.listeners.notify(writing.change_of(block, request.by))
-    return block
+    return writing.write_and_notify(services, write, request.by)
 
 
 def confirm_block(services: Services, request: requests.ConfirmBlockRequest) -> Block:
     """Confirm the text of a block that an agent wrote, which is then no longer marked."""
     reason = validate.plain_text_of("reason", request.reason, limits.MAX_SUMMARY)
 
-    def write(tables: Tables) -> tuple[Block, bool]:
+    def write(tables: Tables) -> tuple[Block, Sequence[Block]]:
         current = lookup.requested_block(tables, request)
         _refuse_conflict(current, lambda value: value, request.expected_version)
         if not current.unconfirmed_author:
-            return current, False
+            return current, ()
         now = services.clock.now()
         block = replace(current, unconfirmed_author="", version=current.version + 1, updated_at=now)
         writing.save_version(tables, block, by=BlockAuthor.USER, reason=reason or "confirmed")
-        return block, True
+        return block, (block,)
 
-    block, is_changed = services.store.write(write)
-    if is_changed:
-        services.listeners.notify(writing.change_of(block, BlockAuthor.USER))
-    return block
+    return writing.write_and_notify(services, write, BlockAuthor.USER)
 
 
 def _agent_author(tables: Tables, request: BlockEditFields, block: Block) -> tuple[str, bool]:

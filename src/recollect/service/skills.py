@@ -34,7 +34,12 @@ from recollect.engine.learn.skill_prompt import (
 from recollect.errors import InvalidInput, NotFound
 from recollect.service.agents import require_agent
 from recollect.service.block_lookup import require_conversation
-from recollect.service.block_writing import add_block, change_of, default_block, save_version
+from recollect.service.block_writing import (
+    add_block,
+    default_block,
+    save_version,
+    write_and_notify,
+)
 from recollect.service.disk.allowed_roots import require_readable
 from recollect.service.disk.skill_folders import discover, save_skill
 from recollect.service.place_lookup import RequestPlace, ensure_place, project_root
@@ -99,7 +104,7 @@ def load_skill(services: Services, request: LoadSkillRequest) -> LoadedSkill:
         blocks = _write_blocks(services, tables, agent, report, place)
         return LoadedSkill(skill=skill, loaded_at=now), blocks
 
-    return _notify(services, *services.store.write(write))
+    return write_and_notify(services, write, BlockAuthor.SYSTEM)
 
 
 def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill:
@@ -117,7 +122,7 @@ def unload_skill(services: Services, request: UnloadSkillRequest) -> LoadedSkill
         names = ", ".join(stored.name for stored, _ in tables.skills.loaded_by(agent.id)) or "none"
         raise NotFound(f"agent {agent.name!r} has no skill {request.name!r} loaded; it has {names}")
 
-    return _notify(services, *services.store.write(write))
+    return write_and_notify(services, write, BlockAuthor.SYSTEM)
 
 
 def refresh_skills(services: Services, request: RefreshSkillsRequest) -> SkillReport:
@@ -137,7 +142,7 @@ def refresh_skills(services: Services, request: RefreshSkillsRequest) -> SkillRe
                 tables.skills.load(agent.id, skill_id, loaded_at)
         return report, _write_blocks(services, tables, agent, report, place)
 
-    return _notify(services, *services.store.write(write))
+    return write_and_notify(services, write, BlockAuthor.SYSTEM)
 
 
 def learn_skill(services: Services, request: LearnSkillRequest) -> LearntSkill:
@@ -259,13 +264,6 @@ def _write_blocks(
         if block.value != value:
             changed.append(_write_block(tables, block, value, services.clock.now()))
     return changed
-
-
-def _notify(services: Services, result: T, changed: Sequence[Block]) -> T:
-    """Notify listeners of the changed blocks after the commit, and return *result*."""
-    for block in changed:
-        services.listeners.notify(change_of(block, BlockAuthor.SYSTEM))
-    return result
 
 
 def _write_block(tables: Tables, block: Block, value: str, now: datetime) -> Block:
