@@ -147,7 +147,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# The module of each exported name. It loads on first use, so that `import recollect` is fast.
+# The module of each exported name. It loads on first use, so that `import recollect` is fast; so do
+# the imports inside the functions below.
 _EXPORTS = {
     "recollect.api.recollect": "Recollect",
     "recollect.app.local_recollect": "LocalRecollect",
@@ -234,7 +235,6 @@ def open(
     off. *chat* is any object with `name` and `complete`; it also extracts from captured sources. If
     it has `stream_turn` too, agents run on it.
     """
-    # Loads on use, so that `import recollect` stays fast.
     from recollect.app.local_recollect import LocalRecollect
     from recollect.config import load_settings
 
@@ -258,7 +258,6 @@ def connect(
     The default address is `MEMORY_SERVER_URL` or `http://127.0.0.1:8283`. *token* is needed if the
     server was started with one.
     """
-    # Loads on use.
     from recollect.client.connection import Connection
     from recollect.client.remote import RemoteRecollect
     from recollect.config import load_settings
@@ -289,7 +288,6 @@ def aopen(
     It has the verbs and nouns of every store, each to be awaited. They run in threads, so the event
     loop never waits for the disk. The file is opened by the block or by the first call.
     """
-    # Loads on use.
     from recollect.client.async_recollect import AsyncRecollect
 
     return AsyncRecollect(
@@ -310,7 +308,6 @@ def aconnect(
     url: str | None = None, *, token: str | None = None, timeout_s: float = 60.0
 ) -> AsyncRecollect:
     """Return the memory store behind the server at *url*, for asynchronous code; see `connect`."""
-    # Loads on use.
     from recollect.client.async_recollect import AsyncRecollect
 
     return AsyncRecollect(lambda: connect(url, token=token, timeout_s=timeout_s))
@@ -344,7 +341,6 @@ def learning(
     If the memory is unavailable, one warning is logged and the code runs without memory. With
     *required*, entering the block raises the error instead.
     """
-    # Loads on use.
     from recollect.client.learning import Learning, MemorySource
     from recollect.client.session import LearningOptions
     from recollect.config import load_settings

@@ -115,7 +115,7 @@ class HttpChatModel:
         while True:
             with ExitStack() as stack:
                 opened = stack.enter_context(
-                    http_post.post_stream(
+                    http_post.post(
                         self._endpoint,
                         _without_parameters(body, rejected),
                         headers=self._headers(),
@@ -167,9 +167,10 @@ class HttpChatModel:
 
     def _post(self, body: Mapping[str, Any], deadline: Deadline) -> HttpResponse:
         headers = self._headers()
-        return http_post.post(
+        with http_post.post(
             self._endpoint, body, headers=headers, deadline=deadline, max_bytes=MAX_BYTES
-        )
+        ) as response:
+            return response.read()
 
     @property
     def _endpoint(self) -> str:

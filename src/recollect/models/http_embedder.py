@@ -89,15 +89,18 @@ class HttpEmbedder:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
             http_post.validate_key(self._key)
-            with Deadline(timeout_s) as deadline:
-                response = http_post.post(
+            with (
+                Deadline(timeout_s) as deadline,
+                http_post.post(
                     self._url + path,
                     body,
                     headers=headers,
                     deadline=deadline,
                     max_bytes=MAX_BYTES,
                     client=self._client,
-                )
+                ) as opened,
+            ):
+                response = opened.read()
             if response.is_success:
                 return http_post.read_json(response.body)
         except CallFailed as error:

@@ -121,6 +121,7 @@ class OpenResponse:
         return HttpResponse(self.status, self.headers, b"".join(self.chunks))
 
 
+@contextlib.contextmanager
 def post(
     url: str,
     body: Mapping[str, Any],
@@ -129,24 +130,8 @@ def post(
     deadline: Deadline,
     max_bytes: int,
     client: httpx2.Client | None = None,
-) -> HttpResponse:
-    """Return the response, or raise `CallFailed`. Without *client*, a new one is used."""
-    options: dict[str, Any] = {"headers": headers, "deadline": deadline, "max_bytes": max_bytes}
-    with post_stream(url, body, **options, client=client) as response:
-        return response.read()
-
-
-@contextlib.contextmanager
-def post_stream(
-    url: str,
-    body: Mapping[str, Any],
-    *,
-    headers: Mapping[str, str],
-    deadline: Deadline,
-    max_bytes: int,
-    client: httpx2.Client | None = None,
 ) -> Iterator[OpenResponse]:
-    """Give the response with its body unread; raise `CallFailed` here and while it is read."""
+    """Yield the response with its body unread; raise `CallFailed` here and while it is read."""
     try:
         with (
             contextlib.nullcontext(client) if client else httpx2.Client() as sender,

@@ -152,7 +152,6 @@ def _group_of(
     single_user: bool,
 ) -> list[str]:
     """Return the ids of the other candidates in the group of duplicates that has *memory*."""
-    # Loads on use.
     from recollect.engine.inbox_duplicates import (
         can_be_duplicates,
         group_duplicates,

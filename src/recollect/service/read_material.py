@@ -57,7 +57,6 @@ def _as_file(transcript: Transcript) -> Transcript:
 
 
 def _read_messages(messages: object, fields: Mapping[str, object]) -> Transcript:
-    # Loads on use.
     from recollect.text.transcripts.message_list import transcript_from_messages
 
     transcript = transcript_from_messages(messages)  # type: ignore[arg-type]  # it validates them

@@ -25,6 +25,7 @@ from datetime import datetime
 from recollect.domain.retrieval import Retrieval
 from recollect.errors import StoreBusy, StoreClosed, StoreError
 from recollect.lazy_dataclass import dataclass
+from recollect.store.protocol import Tables
 
 MAX_WAITING = 10_000
 MAX_BATCH = 200  # takes some milliseconds to write
@@ -42,6 +43,12 @@ class QueuedRetrieval:
 
     retrieval: Retrieval
     logged_at: datetime
+
+
+def add_retrievals(tables: Tables, queued: Sequence[QueuedRetrieval]) -> None:
+    """Write *queued* to the log, inside the caller's transaction."""
+    for entry in queued:
+        tables.retrievals.add(entry.retrieval, logged_at=entry.logged_at)
 
 
 class RetrievalQueue:

@@ -46,7 +46,7 @@ from recollect.store.postgres.row_level_security import (
     protect_tables,
 )
 from recollect.store.postgres.server_address import ServerAddress
-from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
+from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue, add_retrievals
 from recollect.store.sqlite.staged_rows import StagedRows
 from recollect.store.transfer.export_import import export_rows, row_counts
 from recollect.store.transfer.export_upgrade import upgrade_rows
@@ -191,7 +191,7 @@ class PostgresStore:
             self._sets_users = self._sets_users or user != self._default_user
             if self._sets_users:  # another write of the same transaction may be for another user
                 tables.connection.run(_SET_USER, {"user": user})
-            _add_retrievals(tables, retrievals)
+            add_retrievals(tables, retrievals)
             for first_work in first:
                 first_work(tables)
             return work(tables)
@@ -359,7 +359,7 @@ class PostgresStore:
         with self._log_lock, translate_errors(self.location):
             try:
                 self._log.begin()
-                _add_retrievals(self._log.tables, retrievals)
+                add_retrievals(self._log.tables, retrievals)
                 self._log.commit()
             finally:
                 try:
@@ -379,8 +379,3 @@ class PostgresStore:
                 f"{self.location} was opened before this process was forked; "
                 "open it again here with recollect.open(...)"
             )
-
-
-def _add_retrievals(tables: PostgresTables, queued: Sequence[QueuedRetrieval]) -> None:
-    for entry in queued:
-        tables.retrievals.add(entry.retrieval, logged_at=entry.logged_at)

@@ -34,7 +34,7 @@ from recollect.store.indexes.word_tokenizer import WordTokenizer
 from recollect.store.key_places import KeyPlaces, read_wrapped_keys
 from recollect.store.next_write import NextWrite
 from recollect.store.open_tables import OpenTables, index_sizes, open_tables
-from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue
+from recollect.store.retrieval_queue import QueuedRetrieval, RetrievalQueue, add_retrievals
 from recollect.store.sqlite import integrity
 from recollect.store.sqlite.connection import (
     LOG_TIMEOUT_MS,
@@ -217,7 +217,7 @@ class SqliteStore:
         retrievals = self._retrieval_queue.take()  # they share the cost of this commit
 
         def run() -> T:
-            _add_retrievals(self._tables, retrievals)
+            add_retrievals(self._tables, retrievals)
             for first_work in first:
                 first_work(self._tables)
             return work(self._tables)
@@ -256,7 +256,7 @@ class SqliteStore:
             tables = self._log_tables
             tables.connection.db.execute("BEGIN IMMEDIATE")
             try:
-                _add_retrievals(tables, retrievals)
+                add_retrievals(tables, retrievals)
                 tables.connection.db.execute("COMMIT")
             except BaseException:
                 if tables.connection.db.in_transaction:
@@ -487,8 +487,3 @@ class SqliteStore:
                 f"{self._path} was opened before this process was forked; "
                 "open it again here with recollect.open(...)"
             )
-
-
-def _add_retrievals(tables: SqliteTables, queued: Sequence[QueuedRetrieval]) -> None:
-    for entry in queued:
-        tables.retrievals.add(entry.retrieval, logged_at=entry.logged_at)
