@@ -2,7 +2,8 @@
 Run the engine of a local store step by step.
 
 Programs that only store and search use `drain`. A server, a command that shows progress, and
-tests need single steps, callbacks and the state of the embedder.
+tests need single steps, callbacks and the state of the embedder. What only one method needs is
+imported there, so that other programs do not load it.
 """
 
 import os
@@ -47,7 +48,7 @@ class EngineControl:
     """Single steps of the engine, and the state of its parts."""
 
     def __init__(self, services: Services, transport: Transport) -> None:
-        self.services = self._services = services
+        self.services = services
         self.transport = transport  # carries out requests that were not made by a verb
         self._backups = BackupSchedule(services)
 
@@ -56,49 +57,49 @@ class EngineControl:
         """Add users and members, and read the audit log of a team's stores."""
         from recollect.app.local_team import LocalTeam
 
-        return LocalTeam(self._services)
+        return LocalTeam(self.services)
 
     @cached_property
     def team_backups(self) -> "TeamBackups | None":
         """The scheduled backups of a team's users and projects, None if there are none."""
-        if scheduled_folder(self._services.settings) is None or not self.store_is_file:
+        if scheduled_folder(self.services.settings) is None or not self.store_is_file:
             return None
         from recollect.app.team_backups import TeamBackups
 
-        return TeamBackups(self._services)
+        return TeamBackups(self.services)
 
     @property
     def store_is_file(self) -> bool:
         """Whether the store is in a file, not on a database server."""
-        return self._services.store.file is not None
+        return self.services.store.file is not None
 
     def run_jobs_in_steps(self) -> Iterator[Job]:
         """Run every job that is due, yielding each one that was claimed."""
-        return jobs.run_jobs_in_steps(self._services)
+        return jobs.run_jobs_in_steps(self.services)
 
     def listen_for_jobs(self, wake: Callable[[], None]) -> JobListener | None:
         """Call *wake*, in a thread, when another process stores a job; None if it cannot tell."""
-        return self._services.store.listen_for_jobs(wake)
+        return self.services.store.listen_for_jobs(wake)
 
     def hand_back_jobs(self) -> int:
         """Make the jobs that this process works on due again, because it ends; return how many."""
-        return jobs.hand_back_jobs(self._services)
+        return jobs.hand_back_jobs(self.services)
 
     def drain_in_steps(self) -> Iterator[int]:
         """Do what `drain` does, yielding how much each step did."""
-        return maintenance.drain_in_steps(self._services)
+        return maintenance.drain_in_steps(self.services)
 
     def finish_work_in_steps(self) -> Iterator[int]:
         """Finish deletions, run sleeptime, read captured tool calls; yield after each step."""
-        return finish_in_steps(self._services)
+        return finish_in_steps(self.services)
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""
-        return maintenance.embed_batch(self._services)
+        return maintenance.embed_batch(self.services)
 
     def prune_retrievals(self) -> int:
         """Remove one batch of old logged retrievals if there are too many; return how many."""
-        return maintenance.prune_retrievals(self._services)
+        return maintenance.prune_retrievals(self.services)
 
     def back_up_if_due(self) -> BackupReport | None:
         """
@@ -117,11 +118,10 @@ class EngineControl:
 
         One search answers both, of one state of the store.
         """
-        # Only a program that searches loads it.
         from recollect.service import search_memories
 
         request = SearchRequest.of({"query": query, **options})
-        return search_memories.search_or_explain(self._services, request)
+        return search_memories.search_or_explain(self.services, request)
 
     def write_vault(self, folder: FilePath, *, plain: bool = False) -> VaultReport:
         """
@@ -130,12 +130,11 @@ class EngineControl:
         Pages that were edited there become candidates and proposals first. The vault of an
         encrypted store is written only if *plain* is set.
         """
-        # Pages load the parser of front matter, which nothing else here needs.
         from recollect.service.vault import write_vault
 
         if not os.fspath(folder).strip():
             raise InvalidInput("the folder of the vault is empty; name one, or `.` for this folder")
-        return write_vault(self._services, expand_home(str(Path(folder))), plain=plain)
+        return write_vault(self.services, expand_home(str(Path(folder))), plain=plain)
 
     def write_memory_directory(self, folder: FilePath, *, plain: bool = False) -> int:
         """
@@ -144,17 +143,15 @@ class EngineControl:
         Return how many files it has. The directory of an encrypted store is written only if *plain*
         is set.
         """
-        # Only this export needs it.
         from recollect.service.memory_directory import write_memory_directory
 
-        return write_memory_directory(self._services, expand_home(str(Path(folder))), plain=plain)
+        return write_memory_directory(self.services, expand_home(str(Path(folder))), plain=plain)
 
     def export_exchange(self, path: FilePath, *, plain: bool = False) -> int:
         """Write a memory exchange of the Open Memory Protocol; return how many objects it has."""
-        # Exchanges load models that nothing else here needs.
         from recollect.service.exchange_file import write_exchange
 
-        return write_exchange(self._services, expand_home(str(Path(path))), plain=plain)
+        return write_exchange(self.services, expand_home(str(Path(path))), plain=plain)
 
     def import_exchange(
         self,
@@ -173,7 +170,7 @@ class EngineControl:
         from recollect.service.exchange_file import read_exchange
 
         return read_exchange(
-            self._services,
+            self.services,
             expand_home(str(Path(path))),
             trust=trust,
             principals=principals or {},
@@ -182,23 +179,23 @@ class EngineControl:
 
     def warm_up(self) -> bool:
         """Load what first requests need; return whether the embedder runs on this machine."""
-        return maintenance.warm_up(self._services)
+        return maintenance.warm_up(self.services)
 
     def check_health(self) -> StoreHealth:
         """Return a quick health check of the store that does not load the embedder."""
-        return store_status.check_health(self._services)
+        return store_status.check_health(self.services)
 
     def store_load(self) -> StoreLoad:
         """Return how busy the connections to the store are, and how large its caches."""
-        return self._services.store.load()
+        return self.services.store.load()
 
     def embedder_status(self) -> EmbedderStatus:
         """Return the state of the embedder without calling it."""
-        return self._services.embedder_status()
+        return self.services.embedder_status()
 
     def run_once(self, key: str, fingerprint: str, call: Callable[[], Result]) -> Result:
         """Return the result of *call*; refuse it if the idempotency key was used before."""
-        return run_once(self._services, key, fingerprint, call)
+        return run_once(self.services, key, fingerprint, call)
 
     def replay_condition(self) -> Hashable:
         """Return what must be the same when a response is sent once more."""
@@ -209,16 +206,16 @@ class EngineControl:
 
     def on_block_change(self, listener: Callable[[BlockChange], None]) -> Callable[[], None]:
         """Call *listener* on every change of a block in this process; return its unsubscriber."""
-        return self._services.listeners.subscribe(listener)
+        return self.services.listeners.subscribe(listener)
 
     def duplicates_of(self, memory_id: str) -> list[Memory]:
         """Return the duplicates that `inbox.decide` would change together with a candidate."""
-        return review.list_duplicates(self._services, memory_id)
+        return review.list_duplicates(self.services, memory_id)
 
     def viewer(self, *, project: Place = None, agent: AgentLike | None = None) -> Viewer:
         """Return the ids of the project, its repos and the agent that a request sees."""
         place = place_of(PlaceFields.model_validate({"project": project, "agent": agent}))
-        with self._services.store.read() as tables:
+        with self.services.store.read() as tables:
             return find_viewer(tables, place)
 
     def import_history_in_steps(
@@ -239,7 +236,6 @@ class EngineControl:
         It can be stopped and run again: each session is captured once. All candidates wait in the
         inbox when the queue is drained.
         """
-        # The readers of every format load only if something is imported.
         from recollect.service.imports import import_history
         from recollect.service.imports.history_source import UserEnvironment
 
@@ -253,4 +249,4 @@ class EngineControl:
             limit=limit,
             dry_run=dry_run,
         )
-        return import_history.import_in_steps(self._services, options)
+        return import_history.import_in_steps(self.services, options)

@@ -1,4 +1,4 @@
-"""Create the indexer and the chat model on first use."""
+"""Create the indexer and the chat model on first use; NumPy and the HTTP client load then."""
 
 import threading
 from dataclasses import replace
@@ -53,7 +53,6 @@ class LazyModels:
             return None
         with self._lock:
             if self._indexer is None:
-                # NumPy, onnxruntime and the HTTP client load here, not with `import recollect`.
                 from recollect.engine.embedding_indexer import Indexer
 
                 self._indexer = Indexer(self._store, self.registry())
@@ -65,7 +64,6 @@ class LazyModels:
             return self._shared.registry()
         with self._registry_lock:
             if self._registry is None:
-                # Loads NumPy or the HTTP client.
                 from recollect.models.embedder_registry import EmbedderRegistry
 
                 self._registry = EmbedderRegistry(self._settings, self._embedder)
@@ -109,7 +107,6 @@ class LazyModels:
         """Return the chat model, or None if none is configured."""
         if self._chat is None and self._settings.chat_backend != "none":
             with self._lock:
-                # Loads NumPy or the HTTP client.
                 from recollect.models.model_factory import create_chat_model
 
                 self._chat = self._chat or create_chat_model(self._settings)
@@ -133,7 +130,6 @@ class LazyModels:
                 "chat_model in the configuration file, or RECOLLECT_CHAT_BACKEND and "
                 "RECOLLECT_CHAT_MODEL"
             )
-        # Loads NumPy or the HTTP client.
         from recollect.models.model_factory import create_chat_model
 
         name = model or agent_model_name(self._settings, agent.model)

@@ -69,7 +69,7 @@ def _list_inbox(own: OpenSpace, request: ListInboxRequest, parts: Parts) -> list
     return [replace(item, number=n, of=total) for n, item in enumerate(page, start=1)]
 
 
-def _one_after_another(own: OpenSpace, request: VerbRequest[Any], parts: Parts) -> list[Any]:
+def _concatenate(own: OpenSpace, request: VerbRequest[Any], parts: Parts) -> list[Any]:
     items = list(own.transport.send(request))
     for space, part in parts:
         items += space.transport.send(part)
@@ -85,20 +85,14 @@ def _list_projects(own: OpenSpace, request: VerbRequest[Any], parts: Parts) -> l
 
 
 def _context_for(own: OpenSpace, request: ContextForRequest, parts: Parts) -> Bundle:
-    shared = [
-        _run(space, part, lambda services, part: task_context.shared_material(services, part))
-        for space, part in parts
-    ]
+    shared = [_run(space, part, task_context.shared_material) for space, part in parts]
     return own.transport.run(
         request, lambda: task_context.context_for(own.services, request, shared=shared)
     )
 
 
 def _briefing(own: OpenSpace, request: BriefingRequest, parts: Parts) -> Bundle:
-    shared = [
-        _run(space, part, lambda services, part: briefing.shared_briefing(services, part))
-        for space, part in parts
-    ]
+    shared = [_run(space, part, briefing.shared_briefing) for space, part in parts]
     return own.transport.run(
         request, lambda: briefing.briefing(own.services, request, shared=shared)
     )
@@ -112,9 +106,9 @@ MERGERS: Mapping[str, Callable[[OpenSpace, Any, Parts], Any]] = {
     "search": _search,
     "list_memories": _list_memories,
     "list_inbox": _list_inbox,
-    "review_order": _one_after_another,
-    "list_agents": _one_after_another,
-    "list_blocks": _one_after_another,
+    "review_order": _concatenate,
+    "list_agents": _concatenate,
+    "list_blocks": _concatenate,
     "list_projects": _list_projects,
     "context_for": _context_for,
     "briefing": _briefing,

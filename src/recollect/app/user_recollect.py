@@ -166,7 +166,7 @@ class UserEngine(EngineControl):
                 if membership.role.can_write:
                     space = stack.enter_context(transport.using(membership, writes=True))
                     run = _bind_to_space(space.services, transport.user_id, key, fingerprint, run)
-            return run_once(self._services, key, fingerprint, run)
+            return run_once(self.services, key, fingerprint, run)
 
 
 def _bind_to_space(

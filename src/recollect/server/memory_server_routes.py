@@ -36,9 +36,8 @@ _STALE: _OpenApi = {409: {"description": "Somebody changed the block since the e
 
 def router(settings: Settings) -> APIRouter:
     """Return the endpoints; they serve the store in `app.state.served`, and run in threads."""
-    maximum = settings.max_search_limit
-    default = min(settings.default_search_limit, maximum)
-    return _router(maximum, default, settings.max_context_messages)
+    limit = settings.max_search_limit
+    return _router(limit, min(settings.default_search_limit, limit), settings.max_context_messages)
 
 
 @cache  # to build the routes takes 20 ms

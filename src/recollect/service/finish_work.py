@@ -4,7 +4,7 @@ sleeptime, reading the tool calls of captured sessions, and comparing memories t
 
 Deletions are recorded in the transaction that begins them, so they are finished after a kill too:
 by the background worker of a server, or by `drain`. An import that was interrupted is only listed,
-because its file is needed: the person runs it again.
+because its file is needed: the person runs it again. What one kind of work needs loads if it waits.
 """
 
 from collections.abc import Iterator
@@ -38,18 +38,15 @@ def finish_in_steps(services: Services) -> Iterator[int]:
     if any(work.kind is not WorkKind.IMPORT for work in unfinished):
         finish_erasure(services, give_up_s=0.0)
     if sleeptime_runs:
-        # Most programs have no agent with sleeptime, so it loads only here.
         from recollect.service.sleeptime import run_in_steps
 
         yield from run_in_steps(services)
     if writings:
-        # The rules of consolidation load only if something is compared.
         from recollect.engine.link_contradictions import link_written_in_steps
 
         for _ in link_written_in_steps(services.engine):
             yield 0
     if unread:
-        # Most programs capture no tool calls, so the readers load only here.
         from recollect.engine.learn.recorded_calls import read_unread_sources
 
         while read_unread_sources(services.store, limit=1):

@@ -28,8 +28,7 @@ from recollect.store.protocol import Tables
 from recollect.wire.requests import recollect as requests
 
 if TYPE_CHECKING:
-    # For the type checker only: most programs send none of these requests, and a hook at the start
-    # of a session does not search.
+    # For the type checker only: a hook at the start of a session does not search.
     from recollect.retrieval.retrieve import MemorySearchResult
     from recollect.wire.requests.memories import GetMemoryRequest, ListMemoriesRequest
 
