@@ -7,12 +7,12 @@ from typing import Any
 from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject, VoicedSpan
 from recollect.domain.candidate_scope import (
     SessionPlace,
-    kept_scope,
     may_change,
     may_compare,
     may_merge,
     narrow_scope,
     proposed_scope,
+    scope_when_kept,
 )
 from recollect.domain.memory import Memory, MemoryType
 from recollect.domain.provenance import Provenance, StatementFlag
@@ -151,7 +151,7 @@ def test_what_a_person_keeps_stays_with_its_agent_if_the_store_has_several(
 ) -> None:
     session = Owner(Scope.PROJECT, "shop")
 
-    kept = kept_scope(candidate, session, single_user=single_user, has_several_agents=several)
+    kept = scope_when_kept(candidate, session, single_user=single_user, has_several_agents=several)
 
     assert kept == scope
 
@@ -159,6 +159,6 @@ def test_what_a_person_keeps_stays_with_its_agent_if_the_store_has_several(
 def test_what_a_caller_captured_as_global_is_kept_as_global() -> None:
     everywhere = Owner(Scope.GLOBAL, "")
 
-    kept = kept_scope(ONE, everywhere, single_user=False, has_several_agents=True)
+    kept = scope_when_kept(ONE, everywhere, single_user=False, has_several_agents=True)
 
     assert kept is Scope.GLOBAL

@@ -1,5 +1,5 @@
 """
-Runs of an agent: what a message to it started, how far it came, and why it stopped.
+Runs of an agent: what a message to it started, their state, and why they stopped.
 
 A run belongs to a conversation, which has at most one open run. Each tool call of the model is a
 row of its own, so that after a crash it is known which calls were begun. A call that waits for a
@@ -18,7 +18,7 @@ from recollect.lazy_dataclass import dataclass
 
 
 class RunState(StrEnum):
-    """How far a run is."""
+    """The state of a run."""
 
     RUNNING = "running"
     WAITING = "waiting"  # for the decision on a tool call
@@ -44,7 +44,7 @@ class StopReason(StrEnum):
 
 
 class CallState(StrEnum):
-    """How far a tool call is. Every call ends as `answered`."""
+    """The state of a tool call. Every call ends as `answered`."""
 
     PLANNED = "planned"
     AWAITING = "awaiting"  # approval

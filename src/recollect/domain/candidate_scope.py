@@ -19,7 +19,7 @@ scope of a capture.
 
 Whether two agents serve one user is not known unless the setting `single_user` says so. Until then
 what is about the person is never compared with what another agent was told, and in a store with
-several agents a person who keeps it without naming a scope keeps it for that agent (`kept_scope`).
+several agents it is kept for that agent, unless the person names a scope (`scope_when_kept`).
 Nothing here reads or writes the store.
 """
 
@@ -45,7 +45,7 @@ class SessionPlace:
     agent_works_in_projects: bool = False
 
     @property
-    def is_walled(self) -> bool:
+    def is_private_to_agent(self) -> bool:
         """Whether facts about the user must not reach other agents by themselves."""
         return self.has_agent and not self.single_user and not self.is_set_by_caller
 
@@ -78,7 +78,7 @@ def narrow_scope(kind: MemoryType, flags: tuple[StatementFlag, ...], place: Sess
     if place.is_set_by_caller:
         return place.scope
     is_personal = kind in (MemoryType.PROFILE, MemoryType.EPISODE)
-    if place.is_walled:
+    if place.is_private_to_agent:
         return Scope.AGENT if is_personal or not place.has_project else place.scope
     if kind is MemoryType.PROFILE and place.scope is Scope.AGENT:
         return Scope.GLOBAL  # all agents serve one user
@@ -91,8 +91,8 @@ def automatic_scope(candidate: Memory, session: Owner | None, *, single_user: bo
     """Return the scope in which *candidate* may become active without a person."""
     if session is not None and session.scope is Scope.GLOBAL:
         return candidate.scope  # of a session without a place, or as the caller set it
-    is_walled = candidate.agent_id is not None and not single_user
-    if is_walled and (candidate.scope is Scope.GLOBAL or candidate.type is MemoryType.PROFILE):
+    is_private = candidate.agent_id is not None and not single_user
+    if is_private and (candidate.scope is Scope.GLOBAL or candidate.type is MemoryType.PROFILE):
         return Scope.AGENT
     if (
         candidate.scope is not Scope.GLOBAL
@@ -103,7 +103,7 @@ def automatic_scope(candidate: Memory, session: Owner | None, *, single_user: bo
     return session.scope if session is not None and is_of_work else candidate.scope
 
 
-def kept_scope(
+def scope_when_kept(
     candidate: Memory, session: Owner | None, *, single_user: bool, has_several_agents: bool
 ) -> Scope:
     """Return the scope in which a person keeps *candidate* without naming one."""

@@ -43,7 +43,7 @@ class Document:
         return namespace_owner(self.namespace)
 
     def is_expired(self, now: datetime) -> bool:
-        """Return whether its time is over."""
+        """Return whether its lifetime is over."""
         return self.expires_at is not None and self.expires_at <= now
 
 

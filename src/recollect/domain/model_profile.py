@@ -22,7 +22,7 @@ class SimilarityScale:
     offset: float = 0.0
 
     def apply(self, cosines: Cosines) -> Cosines:
-        """Return the similarities that some cosines of the model are; an array stays an array."""
+        """Convert cosines of the model to similarities on that scale; an array gives an array."""
         if self == SAME_SCALE:
             return cosines
         similarities: Cosines = cosines * self.slope + self.offset
@@ -31,7 +31,7 @@ class SimilarityScale:
 
 @dataclass(frozen=True)
 class ModelProfile:
-    """The properties of an embedding model that its vectors do not say."""
+    """The measured properties of an embedding model."""
 
     queries: SimilarityScale  # of a query and a text
     texts: SimilarityScale  # of two texts

@@ -27,7 +27,7 @@ MAX_RETRY_DELAY = timedelta(days=1)
 
 
 class SleeptimeState(StrEnum):
-    """How far a run is."""
+    """The state of a run."""
 
     DUE = "due"
     READING = "reading"  # the engine extracts memories from the messages

@@ -3,8 +3,8 @@ Serve MCP over HTTP by several servers, any of which may get any request.
 
 Since protocol version 2026-07-28 no request belongs to a session. Older clients begin a session,
 which lives in the server that began it: its id is in a header of their later requests. A request of
-a session that this server did not begin is answered without one: of what a session knows it lacks
-only the client's capabilities, so that it asks the user nothing. A session that ended here, or that
+a session that this server did not begin is answered without one. It then lacks only the client's
+capabilities, so that no question is put to the user. A session that ended here, or that
 belongs to another user of this server, is answered with 404, after which a client begins a new one.
 """
 

@@ -15,7 +15,7 @@ from recollect.domain.memory import Memory, Status
 from recollect.domain.source import Redaction
 from recollect.engine.audited_writer import AuditedWriter
 from recollect.errors import IllegalTransition, InvalidInput
-from recollect.service.keep_candidate import copy_links, with_kept_scope
+from recollect.service.keep_candidate import copy_links, with_scope_when_kept
 from recollect.service.place_lookup import ensure_place, place_of
 from recollect.service.services import Services
 from recollect.service.write_memory import require_memory, scope_of
@@ -44,7 +44,9 @@ def edit_memory(services: Services, request: EditMemoryRequest) -> Memory:
             changes["scope"] = scope_of(request.scope, place)
             changes.update(vars(ensure_place(tables, place, services.clock)))
         else:
-            narrowed = with_kept_scope(tables, memory, single_user=services.settings.single_user)
+            narrowed = with_scope_when_kept(
+                tables, memory, single_user=services.settings.single_user
+            )
             changes.update(
                 scope=narrowed.scope, project_id=narrowed.project_id, repo_id=narrowed.repo_id
             )

@@ -70,13 +70,13 @@ def use_model(services: Services, request: requests.UseModelRequest) -> ModelSel
 
 
 def reembed(services: Services, request: requests.ReembedRequest) -> ReembedProgress:
-    """Embed everything by the wanted model; return the progress."""
+    """Embed everything with the chosen model; return the progress."""
     *_, last = reembed_in_steps(services)
     return last
 
 
 def reembed_in_steps(services: Services) -> Iterator[ReembedProgress]:
-    """Embed everything by the wanted model, yielding the progress after each batch."""
+    """Embed everything with the chosen model, yielding the progress after each batch."""
     indexer = services.indexer()
     if indexer is None:
         raise InvalidInput(

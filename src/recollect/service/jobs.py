@@ -15,7 +15,7 @@ OPEN_STATES = (JobState.DOING, JobState.TODO, JobState.PARKED)
 
 
 def list_jobs(services: Services, request: ListJobsRequest) -> list[Job]:
-    """Return jobs, those due first first; without states those that are not done."""
+    """Return unfinished jobs, or those in some states, in the order they are due."""
     states = OPEN_STATES if request.states is None else tuple(dict.fromkeys(request.states))
     with services.store.read() as tables:
         return tables.jobs.in_states(states, request.limit)

@@ -9,7 +9,7 @@ changes, so a copy with the new scope replaces the candidate.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from recollect.domain.candidate_scope import is_of_one_user, kept_scope
+from recollect.domain.candidate_scope import is_of_one_user, scope_when_kept
 from recollect.domain.change import ChangeEffects, ChangeKind
 from recollect.domain.link import LinkEnd, Relation
 from recollect.domain.memory import Memory, Status
@@ -37,7 +37,7 @@ def owners_when_kept(
     captures = CaptureOwners(tables)
     captures.read_ahead(personal)
     for candidate in personal:
-        scope = kept_scope(
+        scope = scope_when_kept(
             candidate, captures.of(candidate), single_user=single_user, has_several_agents=True
         )
         if scope is Scope.AGENT:
@@ -45,7 +45,7 @@ def owners_when_kept(
     return owners
 
 
-def with_kept_scope(tables: Tables, memory: Memory, *, single_user: bool) -> Memory:
+def with_scope_when_kept(tables: Tables, memory: Memory, *, single_user: bool) -> Memory:
     """Return *memory* with its default scope; do not store it."""
     owner = owners_when_kept(tables, [memory], single_user=single_user)[memory.id]
     if owner.scope is memory.scope:
@@ -68,7 +68,7 @@ def activate(
     Return it; if a copy with another scope replaced it, the copy and then the memory. *superseded*
     and *merged* are the memories that were decided with it.
     """
-    narrowed = with_kept_scope(writer.tables, memory, single_user=single_user)
+    narrowed = with_scope_when_kept(writer.tables, memory, single_user=single_user)
     if narrowed.scope is memory.scope:
         effects = ChangeEffects(superseded=superseded, merged=merged)
         return [_promote(writer, memory, reason, effects)]

@@ -1,5 +1,5 @@
 """
-Copy the plugin of the package to a folder that Claude Code and Agent Plugins clients content.
+Copy the plugin of the package to a folder, for Claude Code and other clients of Agent Plugins.
 
 The files are copied unchanged. They run `recollect` by name, not by path, so that the plugin also
 works on another machine. This module only plans the copy; `apply_changes` writes it.

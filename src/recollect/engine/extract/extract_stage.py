@@ -234,7 +234,7 @@ def _memory(
     is_automatic = _is_automatic(statement, context.policy)
     scope = _scope(statement, place, is_automatic=is_automatic)
     kind = _type(statement, scope)
-    if kind is MemoryType.PROFILE and place.is_walled and scope in PLACES_OF_WORK:
+    if kind is MemoryType.PROFILE and place.is_private_to_agent and scope in PLACES_OF_WORK:
         scope = Scope.AGENT  # in a project other agents learn what is about the work, nothing else
     return Memory(
         id=memory_id,

@@ -61,6 +61,6 @@ class RunRepository(Repository):
     def awaiting(
         self, *, after: datetime | None = None, until: datetime | None = None, limit: int
     ) -> list[RunCall]:
-        """Return calls that wait for a decision and expire in a time range, the first first."""
+        """Return calls that wait for a decision and expire in a time range, in that order."""
         times = {"after": after or EARLIEST, "until": until or LATEST}
         return self._all(_call, "awaiting", **times, limit=limit)

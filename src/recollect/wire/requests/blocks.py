@@ -167,7 +167,7 @@ class RejectBlockProposalRequest(
 class UndoBlockProposalRequest(
     VerbRequest[domain.BlockProposal], route="POST /block-proposals/{proposal_id}/undo"
 ):
-    """Take back the decision about a proposal."""
+    """Undo the decision about a proposal."""
 
     proposal_id: fields.Id
 

@@ -11,7 +11,7 @@ Key = Annotated[str, fields.text(limits.MAX_KEY)]
 
 
 class PutDocumentRequest(VerbRequest[domain.Document], route="PUT /documents"):
-    """Store a JSON value under a namespace and a key, in place of the one that is there."""
+    """Store a JSON value under a namespace and a key; it replaces a value that is there."""
 
     namespace: fields.Texts
     key: Key
@@ -30,7 +30,7 @@ class GetDocumentRequest(VerbRequest[domain.Document | None], route="GET /docume
 
 
 class ExtendDocumentRequest(VerbRequest[domain.Document | None], route="POST /documents/extend"):
-    """Let a document live for its whole lifetime from now on, and return it."""
+    """Restart a document's time to live and return it."""
 
     namespace: fields.Texts
     key: Key

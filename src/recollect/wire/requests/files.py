@@ -78,7 +78,7 @@ class GrepFilesRequest(VerbRequest[GrepPage], route="POST /files/grep"):
 
 
 class IndexFilesRequest(VerbRequest[int], route="POST /files/index"):
-    """Keep the text of files for search by meaning; return how many were read."""
+    """Index the text of files for semantic search; return how many were read."""
 
     project: fields.Place | None = None
     roots: fields.Paths = ()
@@ -86,14 +86,14 @@ class IndexFilesRequest(VerbRequest[int], route="POST /files/index"):
 
 
 class ForgetFilesRequest(VerbRequest[FilesReceipt], route="POST /files/forget"):
-    """Remove what is stored of a project's files, of all or of some; return a receipt."""
+    """Remove files of a project, or all of them, from the index; return a receipt."""
 
     paths: fields.Paths | None = None
     project: fields.Place
 
 
 class SearchFilesRequest(VerbRequest[list[FileHit]], route="POST /files/search"):
-    """Return the files read before that answer *query*, by words and meaning."""
+    """Return the indexed files that answer *query*, best first."""
 
     query: fields.Text
     project: fields.Place | None = None

@@ -6,7 +6,7 @@ from recollect.wire.request import VerbRequest
 
 
 class ListJobsRequest(VerbRequest[list[Job]], route="GET /jobs"):
-    """Return the steps that are not done, or those of some states, those due first first."""
+    """Return unfinished jobs, or those in some states, in the order they are due."""
 
     states: JobStates | None = None
     limit: Limit = 50

@@ -23,7 +23,7 @@ class RebuildIndexesRequest(VerbRequest[Mapping[str, int]], route="POST /rebuild
 
 
 class GetStatusRequest(VerbRequest[StoreStatus], route="GET /status"):
-    """Return what is in the store and how far its indexes are."""
+    """Return what the store holds and the state of its indexes."""
 
     rows: Flag = option(True, "Count the rows of each table.")
 
@@ -52,6 +52,6 @@ class ListBackupsRequest(VerbRequest[list[Backup]], route="GET /backups"):
 
 
 class RunMaintenanceRequest(VerbRequest[MaintenanceReport], route="POST /maintain"):
-    """Do scheduled maintenance; return what it leaves to a person."""
+    """Run scheduled maintenance; return what a person should look at."""
 
     limit: Limit = 100

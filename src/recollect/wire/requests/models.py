@@ -7,7 +7,7 @@ from recollect.wire.request import VerbRequest
 
 
 class ListModelsRequest(VerbRequest[list[EmbeddingModel]], route="GET /models"):
-    """Return the models there are, and how far the store has come with each."""
+    """Return the known embedding models and how much of the store each has embedded."""
 
 
 class UseModelRequest(VerbRequest[ModelSelection], route="PUT /models/in-use"):
@@ -17,15 +17,15 @@ class UseModelRequest(VerbRequest[ModelSelection], route="PUT /models/in-use"):
 
 
 class ReembedRequest(VerbRequest[ReembedProgress], route="POST /reembed"):
-    """Embed everything by the wanted model; return how far that came."""
+    """Embed everything with the chosen model; return the progress."""
 
 
 class CheckEmbedderRequest(VerbRequest[str], route="POST /embedder/try"):
-    """Embed one word and say with what; raises `EmbedderUnavailable`."""
+    """Embed one word and return the embedder's name, or raise `EmbedderUnavailable`."""
 
 
 class ListModelCallsRequest(VerbRequest[list[ModelCall]], route="GET /ledger"):
-    """Return what language models were asked lately, and what it cost."""
+    """Return the latest calls of language models, with their token counts and costs."""
 
     limit: Limit = 50
 

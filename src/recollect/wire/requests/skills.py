@@ -30,7 +30,7 @@ class LoadSkillRequest(VerbRequest[LoadedSkill], route="PUT /agents/{agent}/skil
 
 
 class UnloadSkillRequest(VerbRequest[LoadedSkill], route="DELETE /agents/{agent}/skills/{name}"):
-    """Take a skill from an agent."""
+    """Unload a skill from an agent."""
 
     agent: Id
     name: Text
@@ -38,7 +38,7 @@ class UnloadSkillRequest(VerbRequest[LoadedSkill], route="DELETE /agents/{agent}
 
 
 class ListLoadedSkillsRequest(VerbRequest[list[LoadedSkill]], route="GET /agents/{agent}/skills"):
-    """Return the skills an agent has in use."""
+    """Return the skills an agent has loaded."""
 
     agent: Id
 

@@ -30,6 +30,6 @@ class GetSleeptimeRunRequest(VerbRequest[SleeptimeRun], route="GET /sleeptime/{r
 
 
 class UndoSleeptimeRequest(VerbRequest[SleeptimeRun], route="POST /sleeptime/{run_id}/undo"):
-    """Take back what a run of sleeptime did; what a person decided since then stays."""
+    """Undo a run of sleeptime; what a person decided since then stays."""
 
     run_id: fields.Id
