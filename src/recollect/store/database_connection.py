@@ -1,5 +1,5 @@
 """
-The seam of the store: a database connection that runs named statements.
+The interface to a database: a connection that runs named statements.
 
 Repositories (recollect.store.repositories) are written once, on this protocol. A database joins
 with a folder of `.sql` files, whose file names, statement names and parameters are the same for
@@ -93,7 +93,7 @@ class RowList(list[Mapping[str, Any]]):
 
 class DatabaseConnection(Protocol):
     """
-    A database connection inside a transaction, which somebody else begins and ends.
+    A database connection inside a transaction, which the caller begins and ends.
 
     A statement is named by its file and its own name: `agents.add_agent`. *parameters* has a value
     for each of its parameters; further ones are ignored. Not thread-safe.
@@ -114,11 +114,6 @@ class DatabaseConnection(Protocol):
         self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
     ) -> list[T]:
         """Run a statement to its end; return its rows."""
-
-    def fetch_one(
-        self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
-    ) -> T | None:
-        """Run a statement to its end; return its first row, or None if it has none."""
 
     def stream(
         self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]

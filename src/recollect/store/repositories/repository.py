@@ -38,7 +38,8 @@ class Repository:
 
     def _first(self, shape: RowShape[T], statement: str, /, **values: Any) -> T | None:
         """Return the first row as a record, or None."""
-        return self._connection.fetch_one(f"{self._statements}.{statement}", values, shape)
+        rows = self._all(shape, statement, **values)
+        return rows[0] if rows else None
 
     def _stream(self, shape: RowShape[T], statement: str, /, **values: Any) -> Iterator[T]:
         """Yield the rows as records."""

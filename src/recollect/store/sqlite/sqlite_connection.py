@@ -35,12 +35,6 @@ class SqliteConnection:
         parse = row_parser(shape)
         return rows if parse is None else [parse(row) for row in rows]  # type: ignore[return-value]
 
-    def fetch_one(
-        self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
-    ) -> T | None:
-        rows = self.fetch_all(statement, parameters, shape)
-        return rows[0] if rows else None
-
     def stream(
         self, statement: str, parameters: Mapping[str, Any], shape: RowShape[T]
     ) -> Iterator[T]:
