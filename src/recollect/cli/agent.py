@@ -148,7 +148,7 @@ def pin(rec: LocalRecollect, *, agent: str, local: bool, off: bool, project: str
 @click.option(
     "--every",
     type=click.IntRange(0, MAX_FREQUENCY),
-    help="Have a run after so many turns, and at the end of a conversation; 0: never.",
+    help="Run after this many turns, and at the end of a conversation; 0: never.",
 )
 @click.option("--now", is_flag=True, help="Read the agent's last conversation now.")
 @click.option("--undo", "undo_id", metavar="RUN", help="Take back what a run did.")

@@ -24,8 +24,8 @@ def file() -> None:
 @file.command("open")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--offset", default=0, help="Lines to skip at the beginning.")
-@click.option("--length", type=int, help="How many lines.")
-@click.option("--most-open", default=5, show_default=True, help="Files open at once at most.")
+@click.option("--length", type=int, help="Number of lines.")
+@click.option("--most-open", default=5, show_default=True, help="Maximum number of open files.")
 @agent_option
 @_project_option
 @with_store

@@ -64,7 +64,7 @@ def _stored_lines(memory: Memory) -> Iterator[str]:
 @click.command()
 @click.argument("task")
 @request_options(ContextForRequest, without=("budget_tokens", "asked_at"))
-@click.option("--budget", default=2_000, show_default=True, help="Tokens at most.")
+@click.option("--budget", default=2_000, show_default=True, help="Maximum number of tokens.")
 @with_searched_store
 def context(rec: LocalRecollect, *, task: str, budget: int, **fields: Any) -> Output:
     """

@@ -72,7 +72,7 @@ def retrieve(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 ) -> MemorySearchResult:
     """Return the hits for *query*; without *vector*, by words alone."""
-    ranked, loaded = find_memories(tables, query, vector)
+    ranked, loaded = rank_and_load(tables, query, vector)
     best, memories = loaded.candidates, loaded.memories
     if query.filters.only_said:
         best = _without_repeated_texts(best, memories)
@@ -93,11 +93,11 @@ def retrieve(
     return MemorySearchResult(hits, len(ranked.memories), ranked.closest, related)
 
 
-def find_memories(
+def rank_and_load(
     tables: Tables, query: ResolvedQuery, vector: QueryVector | None
 ) -> tuple[RankedMemories, BestMemories]:
     """
-    Return the memories that pass the threshold, and the best of them with their rows.
+    Rank the memories that pass the threshold, and load the best of them; return both.
 
     Both are empty if the query asks for a kind of answer that no close match may hold.
     """

@@ -12,7 +12,7 @@ from recollect.domain.retrieval import ResolvedQuery, WhyNot
 from recollect.retrieval import cross_project
 from recollect.retrieval import ranking_constants as constants
 from recollect.retrieval.relevance_threshold import ClosestMatch, Threshold
-from recollect.retrieval.retrieve import find_memories, index_query_for
+from recollect.retrieval.retrieve import index_query_for, rank_and_load
 from recollect.store.protocol import Tables
 from recollect.store.search_index import QueryVector
 
@@ -31,7 +31,7 @@ def why_not(
     excluded = query.filters.violation(memory)
     if excluded is not None:
         return verdict(*excluded)
-    ranked, loaded = find_memories(tables, query, vector)
+    ranked, loaded = rank_and_load(tables, query, vector)
     best = loaded.candidates
     for position, hit in enumerate([*best, *ranked.memories[len(best) :]], start=1):
         if hit.id == memory.id:
@@ -99,7 +99,7 @@ def _explain_low_relevance(
 
 def why_nothing(tables: Tables, query: ResolvedQuery, vector: QueryVector | None) -> WhyNot:
     """Return the closest match of *query* and what it lacked, or how many memories passed."""
-    ranked, loaded = find_memories(tables, query, vector)
+    ranked, loaded = rank_and_load(tables, query, vector)
     if not ranked.memories:
         return describe_closest(tables, query, ranked.closest)
     first = loaded.candidates[0].id

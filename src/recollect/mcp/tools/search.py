@@ -34,10 +34,10 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
     hits: Sequence[Hit | MessageHit]
     related: Sequence[Hit] = ()
     if kind == "messages":
-        hits, note = _find_messages(rec, caller, query)
+        hits, note = _search_messages(rec, caller, query)
     else:
         limit, with_related = min(stop + 1, MAX_SEARCH_RESULTS), arguments.get("related", False)
-        every_hit, note = _find_memories(rec, caller, query, types, limit, related=with_related)
+        every_hit, note = _search_memories(rec, caller, query, types, limit, related=with_related)
         hits = [hit for hit in every_hit if hit.reached != RELATED]
         related = [] if start else [hit for hit in every_hit if hit.reached == RELATED]
     page = hits[start:stop]
@@ -56,7 +56,7 @@ def search(rec: LocalRecollect, caller: Caller, arguments: Arguments) -> ToolRes
     return ToolResult(values)
 
 
-def _find_memories(
+def _search_memories(
     rec: LocalRecollect,
     caller: Caller,
     query: str,
@@ -134,7 +134,9 @@ def _row(hit: Hit | MessageHit) -> dict[str, Any]:
     return row
 
 
-def _find_messages(rec: LocalRecollect, caller: Caller, query: str) -> tuple[list[MessageHit], str]:
+def _search_messages(
+    rec: LocalRecollect, caller: Caller, query: str
+) -> tuple[list[MessageHit], str]:
     """Return messages to the caller's agent, of this project or without a project."""
     agent = caller_agent(rec, caller)
     if agent is None:

@@ -41,7 +41,7 @@ def _read(path: Path, environment: UserEnvironment) -> Iterator[ImportedConversa
 
 SOURCE = HistorySource(
     name="mcp-memory",
-    about="What the official MCP memory server keeps (memory.jsonl).",
+    about="The file of the official MCP memory server (memory.jsonl).",
     roots=_roots,
     files=_files,
     read=_read,

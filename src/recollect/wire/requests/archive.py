@@ -33,7 +33,7 @@ class ListPassagesRequest(VerbRequest[list[Memory]], route="GET /agents/{agent}/
     after: fields.Id | None = option(None, "Only what comes after this passage.")
     before: fields.Id | None = option(None, "Only what comes before this passage.")
     newest_first: fields.Flag = option(False, "The newest first.")
-    limit: fields.Limit = option(100, "How many at most.")
+    limit: fields.Limit = option(100, "Maximum number of results.")
 
 
 class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/archive/search"):
@@ -50,5 +50,5 @@ class SearchPassagesRequest(VerbRequest[list[Hit]], route="POST /agents/{agent}/
     below_threshold: fields.Flag = option(
         False, "Return the best matches even if they are below the threshold."
     )
-    limit: fields.Limit = option(10, "How many at most.")
+    limit: fields.Limit = option(10, "Maximum number of results.")
     offset: fields.SearchOffset = option(0, "How many to skip.")

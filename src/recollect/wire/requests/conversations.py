@@ -82,7 +82,7 @@ class ListConversationsRequest(VerbRequest[list[domain.Conversation]], route="GE
     project: fields.Place | None = option(None, "Only in this project.")
     before: fields.Moment | None = option(None, "Only those started before then (2026-05-08).")
     key_prefix: ConversationKey = option("", "Only conversations whose key starts with this.")
-    limit: fields.Limit = option(50, "How many at most.")
+    limit: fields.Limit = option(50, "Maximum number of results.")
     offset: fields.Offset = option(0, "How many to skip.")
 
 
@@ -285,7 +285,7 @@ class SearchMessagesRequest(VerbRequest[list[domain.MessageHit]], route="POST /m
     below_threshold: fields.Flag = option(
         False, "Return the best matches even if they are below the threshold."
     )
-    limit: fields.Limit = option(10, "How many at most.")
+    limit: fields.Limit = option(10, "Maximum number of results.")
     offset: fields.SearchOffset = option(0, "How many to skip.")
 
 

@@ -72,7 +72,7 @@ class ReadSourceRequest(VerbRequest[SourceWindow], route="GET /sources/{source_i
 class ListConflictsRequest(VerbRequest[list[ConflictPair]], route="GET /conflicts"):
     """Return the pairs of current memories that contradict each other."""
 
-    limit: Limit = option(50, "How many at most.")
+    limit: Limit = option(50, "Maximum number of results.")
 
 
 class SettleConflictRequest(VerbRequest[list[Memory]], route="POST /conflicts/settle"):

@@ -11,5 +11,5 @@ class ListRetrievalsRequest(VerbRequest[list[Retrieval]], route="GET /retrievals
 
     agent: fields.Id | None = option(None, "Only of this agent.")
     memory: fields.Id | None = option(None, "Only those that returned this memory.")
-    limit: fields.Limit = option(50, "How many at most.")
+    limit: fields.Limit = option(50, "Maximum number of results.")
     offset: fields.Offset = option(0, "How many to skip.")

@@ -62,4 +62,4 @@ class ListRunsRequest(
     """Return the runs of a conversation, the latest first."""
 
     conversation: fields.Id
-    limit: fields.Limit = option(50, "How many at most.")
+    limit: fields.Limit = option(50, "Maximum number of results.")

@@ -32,7 +32,7 @@ class InboxFilterFields(PlaceFields):
     until: fields.EndMoment | None = option(None, "Only what was observed until then.")
     asked_at: fields.ZonedMoment | None = option(None, "The time of the question. Default: now.")
     everywhere: fields.Flag = option(True, "In every project and agent.")
-    limit: fields.Limit = option(50, "How many at most.")
+    limit: fields.Limit = option(50, "Maximum number of results.")
 
 
 class FilterFields(InboxFilterFields):
@@ -40,7 +40,7 @@ class FilterFields(InboxFilterFields):
 
     statuses: fields.Statuses | None = option(None, "Only of this status. Repeatable.")
     everywhere: fields.Flag = option(False, "In every project and agent.")
-    limit: fields.Limit = option(10, "How many at most.")
+    limit: fields.Limit = option(10, "Maximum number of results.")
 
 
 class CaptureFields(PlaceFields):

@@ -20,7 +20,7 @@ class ListSleeptimeRunsRequest(
     """Return the runs of sleeptime of an agent, the latest first."""
 
     agent: fields.Id
-    limit: fields.Limit = option(50, "How many at most.")
+    limit: fields.Limit = option(50, "Maximum number of results.")
 
 
 class GetSleeptimeRunRequest(VerbRequest[SleeptimeRun], route="GET /sleeptime/{run_id}"):
