@@ -179,9 +179,9 @@ def test_an_episode_is_injected_only_if_no_fact_is_more_relevant(
     hits = sorted([session, fact], key=lambda one: -one.score)
 
     assert [
-        one.memory.id for one in relevant_hits(hits, "which one?", already_injected=besides)
+        one.memory.id for one in relevant_hits(hits, "which one?", injected_ids=besides)
     ] == told
-    assert relevant_hits([session], "which one?", already_injected=[]) == [session]
+    assert relevant_hits([session], "which one?", injected_ids=[]) == [session]
 
 
 @pytest.mark.parametrize(

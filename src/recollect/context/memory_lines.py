@@ -89,20 +89,20 @@ def select_memories(
     total: int,
     count: TokenCounter,
     repeated_on: Mapping[str, tuple[date, ...]] = MappingProxyType({}),
-    already_told: Sequence[Hit] = (),
+    already_injected: Sequence[Hit] = (),
 ) -> SelectedMemories:
     """
     Return which of *hits*, best first, fit; each section may use its share of *total*.
 
     *repeated_on* are the other days on which a fact was said, by the id of its memory. The reader
-    knows those *already_told*, so a conflict with one of them is described too.
+    knows those *already_injected*, so a conflict with one of them is described too.
     """
     remaining = budget
     spent: dict[SectionName, int] = {}
     selected: dict[SectionName, list[Hit]] = {}
     dropped: list[DroppedItem] = []
     lines_seen: set[str] = set()
-    notes = _conflict_notes([*hits, *already_told])
+    notes = _conflict_notes([*hits, *already_injected])
     for hit in hits:
         name = _section_of(hit.memory)
         line = _render_memory(hit, "m99", repeated_on.get(hit.memory.id, ()), notes)

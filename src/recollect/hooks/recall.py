@@ -126,9 +126,9 @@ def _prompt_text(rec: LocalRecollect, event: HookEvent, injected: InjectedMemori
     others = [hit for hit in hits if not _is_of_session(hit.memory, event.session)]
     others = _without_replaced_statements(others)
     old_ids = injected.ids()
-    relevant = relevant_hits(others, event.prompt, already_injected=old_ids)[:MAX_HITS]
-    already_told = [hit for hit in others if hit.memory.id in old_ids]
-    rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS, already_told=already_told)
+    relevant = relevant_hits(others, event.prompt, injected_ids=old_ids)[:MAX_HITS]
+    old_hits = [hit for hit in others if hit.memory.id in old_ids]
+    rendered, citations = _render_hits(relevant, budget=PROMPT_TOKENS, already_injected=old_hits)
     text = _fence("", rendered)
     if not rendered or len(text) > MAX_CHARS:
         return ""
@@ -176,14 +176,14 @@ def _is_of_session(memory: Memory, session: str) -> bool:
 
 
 def _render_hits(
-    hits: Sequence[Hit], *, budget: int, already_told: Sequence[Hit] = ()
+    hits: Sequence[Hit], *, budget: int, already_injected: Sequence[Hit] = ()
 ) -> tuple[str, list[Citation]]:
     """Return a few memories as text, and the citations in it."""
     # Each section may use the whole budget, because there are only a few memories.
     # No text has more tokens than bytes. The token tables take 50 ms to load, and are needed only
     # if that many tokens would not fit.
     select = partial(
-        select_memories, hits, budget=budget, total=4 * budget, already_told=already_told
+        select_memories, hits, budget=budget, total=4 * budget, already_injected=already_injected
     )
     selected = select(count=_byte_count)
     if selected.dropped:

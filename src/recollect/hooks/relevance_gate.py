@@ -32,14 +32,11 @@ def is_searchable(prompt: str) -> bool:
     return has_words_to_search(text)
 
 
-def relevant_hits(
-    hits: Sequence[Hit], prompt: str, *, already_injected: Collection[str]
-) -> list[Hit]:
-    """Return the few of *hits* to inject, without those in *already_injected*."""
+def relevant_hits(hits: Sequence[Hit], prompt: str, *, injected_ids: Collection[str]) -> list[Hit]:
+    """Return the few of *hits* to inject, without those whose ids are in *injected_ids*."""
     best = max((hit.parts.relevance for hit in hits), default=0.0)
     share = MIN_MATCHED_SHARE * len(content_words(prompt))
     min_words = min(max(MIN_MATCHED_WORDS, share), SUFFICIENT_MATCHED_WORDS)
-    injected_ids = set(already_injected)
     relevant = [
         hit
         for hit in hits

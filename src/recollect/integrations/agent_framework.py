@@ -87,7 +87,7 @@ class RecollectProvider(HistoryProvider):
         await run_blocking(self._memory.append, session_id, drafts)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._memory.close()
 
 

@@ -174,7 +174,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def __enter__(self) -> Self:
@@ -244,7 +244,7 @@ class RecollectMemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for asynchronous clients; each command runs in a thread."""
+    """The memory tool for asynchronous clients; each command runs in a thread."""
 
     def __init__(
         self, memory: MemorySetting = None, *, agent: str = "anthropic", cache_control: Any = None
@@ -288,7 +288,7 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
         return await run_blocking(self._tool.clear_all_memory)
 
     async def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         await run_blocking(self._tool.close)
 
 

@@ -91,7 +91,7 @@ class RecollectSessionStore(SessionStore):
         return await run_blocking(self._capture, key, project)
 
     async def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         await run_blocking(self._memory.close)
 
     @property

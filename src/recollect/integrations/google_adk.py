@@ -118,7 +118,7 @@ class RecollectMemoryService(BaseMemoryService):
             await run_blocking(self._delete, agent_name(app_name, user_id), memory_id)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def _append(self, agent: str, key: str, drafts: list[Mapping[str, Any]]) -> None:

@@ -75,7 +75,7 @@ class RecollectChatHistory(BaseChatMessageHistory):
         await run_blocking(self.clear)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._memory.close()
 
 
@@ -100,7 +100,7 @@ class RecollectRetriever(BaseRetriever):
         self._rec, self._close = open_memory(memory)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def _get_relevant_documents(

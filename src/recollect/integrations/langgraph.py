@@ -77,11 +77,11 @@ class RecollectStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the same in a thread."""
+        """Carry out operations in a thread."""
         return await run_blocking(self.batch, list(ops))
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def __enter__(self) -> Self:

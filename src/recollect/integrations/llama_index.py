@@ -63,7 +63,7 @@ class RecollectMemoryBlock(BaseMemoryBlock[str]):
         )
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._memory.close()
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:

@@ -87,7 +87,7 @@ class RecollectMemory(AbstractCapability[Any]):
         return self._memory.recall(query)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._memory.close()
 
     def _append(self, key: str | None, result: AgentRunResult[Any]) -> None:
@@ -148,7 +148,7 @@ class RecollectConversationStore(ConversationStore):
         return await run_blocking(self._entry, entry_id)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def _write(

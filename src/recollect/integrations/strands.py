@@ -92,7 +92,7 @@ class RecollectMemoryStore(MemoryStore):
             await run_blocking(self._append, drafts)
 
     def close(self) -> None:
-        """Close the memory, unless it was given open."""
+        """Close the memory, unless the caller opened it."""
         self._close()
 
     def _search(self, query: str, limit: int) -> list[Hit | MessageHit]:
