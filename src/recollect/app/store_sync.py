@@ -196,8 +196,6 @@ class StoreSync:
     def _versions(self, tables: SqliteTables) -> KeptVersions:
         return KeptVersions(tables, self._services.clock)
 
-    # ── one sync ────────────────────────────────────────────────────────────────────────────────
-
     def _sync(self, folder: SharedFolder, device: Device) -> SyncReport:
         clock = self._services.clock
         publisher = Publisher(self._store, folder, clock)
@@ -283,8 +281,6 @@ class StoreSync:
                 "back. Nothing was sent. Run `recollect sync rekey` to give the folder a new key"
             )
         return open_folder(path, self._keys, known_key_id=device.key_id)
-
-    # ── the device ──────────────────────────────────────────────────────────────────────────────
 
     def _device(self) -> Device | None:
         with self._store.read() as tables:

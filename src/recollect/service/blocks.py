@@ -329,7 +329,7 @@ def block_or_default(tables: Tables, services: Services, request: BlockEditField
             raise
         if default.scope in (Scope.AGENT, Scope.GLOBAL):
             _give_missing_blocks(tables, services, lookup.resolve_place(tables, request).agent)
-            return lookup.requested_block(tables, request)  # a detached block stays not found
+            return lookup.requested_block(tables, request)  # raises if the agent detached it
         is_session = default.scope is Scope.SESSION
         if request.conversation is None and (is_session or request.project is None):
             needed = "project" if default.scope is Scope.PROJECT else "conversation"

@@ -139,8 +139,6 @@ class ExchangeImport:
         if status is ReceiptStatus.UNRESOLVED:
             self._receipt.retry.append(target)
 
-    # ── objects ─────────────────────────────────────────────────────────────────────────────────
-
     def _import(self, tables: Tables, item: ExchangeObject) -> None:
         revision = item.revision_id
         local = local_id(revision)
@@ -308,8 +306,6 @@ class ExchangeImport:
         for revision in item.derivation.used if item.derivation else ():
             if tables.memories.get(local_id(revision)) is not None:
                 writer.link(memory_id, Relation.DERIVED_FROM, local_id(revision))
-
-    # ── events ──────────────────────────────────────────────────────────────────────────────────
 
     def _apply(self, event: ExchangeEvent) -> None:
         if event.kind in (LifecycleKind.DELETE, LifecycleKind.TOMBSTONE):

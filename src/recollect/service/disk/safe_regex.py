@@ -16,7 +16,7 @@ MAX_PATTERN = 1_000  # characters
 MEMORY_BYTES = 8 * 1024 * 1024  # for the compiled expression and what it remembers while running
 BATCH_CHARS = 64 * 1024  # characters that are searched in one go
 
-# What ties an expression to the ends of a text: then a stretch of lines cannot stand for its lines.
+# Such an expression depends on the ends of a text, so each line is searched alone, not in a batch.
 _TEXT_ENDS = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
 
@@ -38,7 +38,7 @@ class SafeRegex:
             raise InvalidInput(_describe_error(pattern, error)) from None
         finally:
             re2.purge()  # it would keep the last 128 expressions with all their memory
-        self._by_stretch = _TEXT_ENDS.search(pattern) is None
+        self._searches_batches = _TEXT_ENDS.search(pattern) is None
 
     def span(self, line: str) -> tuple[int, int] | None:
         """Return the start and end of the first match in *line*."""
@@ -46,18 +46,18 @@ class SafeRegex:
         return None if match is None else match.span()
 
     def matching_lines(self, lines: Sequence[str]) -> Iterator[int | None]:
-        """Return the indexes of the *lines* that match, and None after each stretch of them."""
+        """Return the indexes of the *lines* that match, and None after each batch of them."""
         start = 0
         for end in _batch_ends(lines):
-            stretch = islice(lines, start, end)
-            if not self._by_stretch or self._compiled.search("\n".join(stretch)):
+            batch = islice(lines, start, end)
+            if not self._searches_batches or self._compiled.search("\n".join(batch)):
                 yield from (at for at in range(start, end) if self.span(lines[at]))
             yield None
             start = end
 
 
 def _batch_ends(lines: Sequence[str]) -> Iterator[int]:
-    """Return where each stretch ends: whole lines, of about `STRETCH` characters."""
+    """Return where each batch ends: whole lines, of about `BATCH_CHARS` characters."""
     length = 0
     for number, line in enumerate(lines, 1):
         length += len(line) + 1

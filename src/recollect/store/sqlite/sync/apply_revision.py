@@ -161,8 +161,6 @@ class RevisionApplier:
         """Index what was added."""
         self._index.add_new()
 
-    # ── one revision ────────────────────────────────────────────────────────────────────────────
-
     def _apply_removal(self, revision: Revision, stored: KnownRevision | None) -> RevisionOutcome:
         kind, record_id = revision.kind, revision.id
         vector = join(stored.vector if stored else {}, revision.vector)
@@ -280,8 +278,6 @@ class RevisionApplier:
         clock = max(revision.clock, stored.clock if stored else 0)
         noted = KnownRevision(vector, clock, revision.origin)
         self._state.set_revision(revision.kind, revision.id, noted)
-
-    # ── ids ─────────────────────────────────────────────────────────────────────────────────────
 
     def _with_known_ids(self, revision: Revision) -> Revision:
         if not self._aliases or revision.kind == "tombstones":
