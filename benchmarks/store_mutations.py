@@ -144,7 +144,7 @@ def recording_statements(
 ) -> Iterator[None]:
     """Add the statements that a connection runs inside the block to a set, by `file.name`."""
     with pytest.MonkeyPatch.context() as patch:
-        for method in ("execute", "execute_counted", "fetch_all", "fetch_one", "stream"):
+        for method in ("execute", "execute_counted", "fetch_all", "stream"):
             original = getattr(connection, method)
 
             def run(self: Any, statement: str, *arguments: Any, _original: Any = original) -> Any:

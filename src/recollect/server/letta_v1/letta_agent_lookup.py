@@ -14,7 +14,7 @@ from recollect.server.letta_v1.letta_agent_json import agent_state, memory_tool_
 from recollect.server.letta_v1.letta_agent_metadata import ARCHIVE
 from recollect.server.letta_v1.letta_call import LettaCall
 
-DEFAULT_KEY = "letta"  # of the conversation that an agent has by itself; after a reset: letta-2, …
+DEFAULT_KEY = "letta"  # of the default conversation of an agent; after a reset: letta-2, …
 RESETS = "resets"
 
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 Kind = Literal["agent", "block", "passage", "message", "conv", "archive", "tool", "run"]
-DEFAULT_CONVERSATION = "default"  # Letta's name for the conversation that an agent has by itself
+DEFAULT_CONVERSATION = "default"  # Letta's name for an agent's default conversation
 
 
 def letta_id(kind: Kind, our_id: str) -> str:
