@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from model_folders import field, node, number, tiny_model
+from recollect.models.onnx_runtime import load_onnxruntime
 from recollect.models.packaged_models import default_manifest
 from recollect.models.quantised_table import MIN_ROWS, move_lookup_before_dequantisation
 
@@ -58,6 +58,7 @@ def value_of(name: str, element: int) -> bytes:
 
 
 def run(model: bytes, **inputs: Any) -> bytes:
+    onnxruntime = load_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = 1

@@ -14,13 +14,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import EmbedderUnavailable
 from recollect.models.embedder import Vectors, unit
 from recollect.models.model_manifest import Manifest
+from recollect.models.onnx_runtime import load_onnxruntime
 from recollect.models.packaged_models import PACKAGED_MODELS, packaged_model
 from recollect.models.quantised_table import move_lookup_before_dequantisation
 from recollect.models.tokenizer import Tokenizer, load_tokenizer
@@ -139,7 +139,7 @@ def load_early(manifest: Manifest) -> None:
     # While the thread hashes the file: if both loaded modules, they would take turns, and the
     # session, which needs no interpreter lock, would begin late.
     with suppress(ImportError):
-        import_module("onnxruntime")
+        load_onnxruntime()
 
 
 def _take_early_session(manifest: Manifest) -> Any:
@@ -203,7 +203,7 @@ def _next_step(path: Path) -> str:
 
 def _create_session(path: Path) -> Any:
     # Slow to import: loaded with the first text that is embedded.
-    import onnxruntime
+    onnxruntime = load_onnxruntime()
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
     options = onnxruntime.SessionOptions()
