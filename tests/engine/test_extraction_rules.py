@@ -114,6 +114,9 @@ SENTENCES = [
     ("identity", "My wife is a violinist."),
     ("identity", "My sister, Carla, lives in Bremen."),
     ("identity", "My birthday is on 4 March."),
+    ("identity", "I'm Dana."),
+    ("identity", "I am Inês Santos-Cruz, nice to meet you."),
+    ("identity", "My name's Ana!"),
     ("identity", "I'm a nurse in a children's hospital."),
     ("identity", "I'm originally from Peru."),
     ("identity", "I live in Ghent."),
@@ -470,6 +473,7 @@ def test_a_document_that_was_pasted_as_one_message_is_not_read() -> None:
         regression(
             "The script is attached.", reason="a state of the moment is taken for a convention"
         ),
+        regression("Hi, I'm tired.", reason="what somebody feels is taken for a name"),
         regression("I moved on.", reason="'moved on' is taken for a home"),
         regression("I'm 50% done.", reason="a percentage is taken for an age"),
         regression("I live in ██████.", reason="the rest of a forgotten sentence is taken for one"),
@@ -512,6 +516,8 @@ def test_passing_remarks_are_not_extracted(text: str) -> None:
             ["identity"],
             reason="a line that begins with 'at' is taken for a stack trace",
         ),
+        regression("Hi there! I'm Dana.", ["identity"], reason="two words are no sentence"),
+        regression("Hi, I'm Dana.", ["identity"], reason="two words are no sentence"),
         regression("I'm 34.", ["identity"], reason="a sentence of seven characters is not read"),
         regression(
             "The retry limit is 3. The staging database lives on db2.",

@@ -79,6 +79,7 @@ def test_a_past_event_was_when_its_own_clause_says(text: str, day: str) -> None:
         "the lease runs until the end of March",
         "the first pallet comes on Wednesday",
         "we moved to Oslo",
+        "my manager is Tomas since Friday, Priya moved to the data team",
         "In 2019 I moved to Oslo",
     ],
 )

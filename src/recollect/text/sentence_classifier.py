@@ -96,6 +96,14 @@ _PROMPT_INJECTION = LazyPattern(
 _ROLE_PLAY = LazyPattern(r"(?:^|\bplease |\byou |\bto )act (?:as|like)\b")
 
 
+# "Hi, I'm Dana Cruz, nice to meet you." A name has a capital letter: "I'm tired" is none.
+_INTRODUCTION = LazyPattern(
+    r"^(?:(?i:hi|hiya|hello|hey|good (?:morning|afternoon|evening))(?i: there| all| everyone"
+    r"| everybody| team| again)?[\s,.!–—-]+)?(?i:I['’]m|I am|my name['’]s|my name is)"
+    r" (?:[A-ZÀ-Þ][a-zß-ÿ'’]+[ -]?){1,4}(?:[.!]|,[^?]*|[–—-][^?]*)?$"
+)
+
+
 def normalize_sentence(sentence: str) -> str:
     """Return *sentence* in the form that the extraction rules match."""
     text = sentence.lower()
@@ -113,6 +121,11 @@ def lead_in_length(text: str) -> int:
             break
         at = match.end()
     return at
+
+
+def introduces_speaker(sentence: str) -> bool:
+    """Return whether *sentence*, as it was written, only says the name of who says it."""
+    return bool(_INTRODUCTION.match(sentence[lead_in_length(sentence) :]))
 
 
 def is_question(text: str) -> bool:

@@ -118,6 +118,7 @@ def observed_at(text: str, *, said_at: datetime) -> datetime:
         for date in dates_in_statement(text, said_at=said_at)
         if date.end <= said_at
         and not date.is_absolute
+        and _is_told_as_past(text, date)  # "my manager is Tomas since Monday" holds now
         and not _is_in_reason(text, date)
         and not _is_behind_present_clause(text, date)
     )

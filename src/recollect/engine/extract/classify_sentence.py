@@ -30,13 +30,19 @@ from recollect.text.explicit_request import asks_to_remember
 from recollect.text.extraction_rules import ExtractionRule, matching_rule
 from recollect.text.failure_report import reports_failure
 from recollect.text.lazy_pattern import LazyPattern
-from recollect.text.sentence_classifier import is_question, is_reported_speech, is_supposition
+from recollect.text.sentence_classifier import (
+    introduces_speaker,
+    is_question,
+    is_reported_speech,
+    is_supposition,
+)
 from recollect.text.statement_parser import content_words
 
 MIN_WORDS = 3
 MIN_CHARS_UNSPACED = 6  # of a sentence in a script without spaces
 NOTE_CONFIDENCE = 0.6  # a sentence of a note, or a request to remember it, that matches no rule
 CORRECTED_CONFIDENCE = 0.85  # a correction
+INTRODUCED_CONFIDENCE = 0.8  # who the user is, in their own words
 JUDGED = "durable"  # the rule of a statement that only the judge found
 UNPROPOSED_RULE = "stated"  # the rule of a statement that is not proposed
 
@@ -112,7 +118,11 @@ def classify_part(clause: Sentence, confidence: float) -> Classification:
 
 def _classify(sentence: Sentence, mode: ExtractionMode) -> Classification | None:
     rule = matching_rule(sentence.statement, include_reported=mode.reported)
-    exact = _classify_by_rule(sentence, rule) if rule is not None else _correction(sentence)
+    exact = (
+        _classify_by_rule(sentence, rule)
+        if rule is not None
+        else _introduction(sentence) or _correction(sentence)
+    )
     if mode.states_everything:
         return exact or _note(sentence, mode)
     if exact is not None:
@@ -165,6 +175,13 @@ def _with_subject(
     if is_decision(features, persons):
         kind = MemoryType.DECISION
     return replace(classification, subject=subject, type=kind)
+
+
+def _introduction(sentence: Sentence) -> Classification | None:
+    """Classify a sentence that only tells a name: too short for the judge."""
+    if not introduces_speaker(sentence.written):
+        return None
+    return Classification("identity", MemoryType.PROFILE, INTRODUCED_CONFIDENCE)
 
 
 def _correction(sentence: Sentence) -> Classification | None:
