@@ -201,6 +201,33 @@ def test_forgetting_asks_first(run: Run) -> None:
     assert "Deleted: " in done.output
 
 
+def test_forgetting_shows_the_beginning_of_a_long_memory(run: Run) -> None:
+    kept = json_of(run("add", "a very long text " * 1_000, "--json"))["id"]
+
+    asked = run("forget", kept, stdin="n\n").output
+
+    assert asked.startswith("a very long text a very")
+    assert len(asked) < 1_000
+
+
+def test_a_search_that_finds_nothing_says_where_else_to_look(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site").mkdir()
+    run("add", "The build uses pnpm.", "--project", str(tmp_path / "site"))
+    run("add", "Invoices are sent on Monday.", "--project", "billing")
+    monkeypatch.chdir(tmp_path / "site")
+    inside = run("search", "build").output
+    monkeypatch.chdir(tmp_path)
+    outside = run("search", "build").output
+    misspelled = run("search", "invoices", "--project", "biling").output
+
+    assert "This folder is the project site: add --project ." in inside
+    assert "Add --project NAME" in outside
+    assert "No project is called 'biling'; did you mean 'billing'?" in misspelled
+    assert run("conversation", "list").output == "No conversation was found.\n"
+
+
 def test_a_redaction_is_said(run: Run) -> None:
     told = run("add", "key " + "ghp_" + "a1B2" * 9)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from terminal import Shown, environment, in_terminal
+from terminal import Shown, environment, in_terminal, installed
 
 pytestmark = pytest.mark.door
 
@@ -32,6 +32,24 @@ def test_a_person_adds_finds_by_meaning_and_forgets(path: Path) -> None:
     assert "Delete this memory for good? [y/N]:" in forgotten
     assert "Deleted: " in forgotten
     assert nothing.startswith("Nothing relevant was found.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_output_that_cannot_be_written_is_one_line(path: Path, more: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [installed("recollect"), "add", "We ship every Tuesday.", *more],
+            env=environment(path, RECOLLECT_EMBEDDING_BACKEND="none"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Error: the command is done, but its output was not written: No space left on device\n"
+    )
 
 
 def test_letta_mem_is_the_same_command(path: Path) -> None:

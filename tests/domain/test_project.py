@@ -262,6 +262,7 @@ def test_a_name_that_only_a_repository_has_is_explained() -> None:
     assert unknown_name_hint("payments", named) == ""
     assert unknown_name_hint("other", projects) == ""
     assert unknown_name_hint("https://github.com/evil/payments", projects) == ""
+    assert "did you mean 'payments'" in unknown_name_hint("paymnets", projects)
 
 
 def test_a_folder_that_may_have_been_renamed_or_moved_is_offered_as_the_same_project() -> None:

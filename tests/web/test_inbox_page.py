@@ -184,3 +184,17 @@ def test_two_candidates_that_contradict_each_other_are_one_item_of_the_page(
     assert "Port 8080." in page
     words_only.inbox.decide(newer.id, "reject")
     assert shown_ids(client.get("/ui/inbox", headers=NAVIGATION).text) == [older.id]
+
+
+def test_what_was_perhaps_pasted_is_not_called_said(words_only: LocalRecollect) -> None:
+    message = "The attendees for the launch are: Ana, Bruno, Carla and Diego."
+    words_only.capture_session([{"role": "user", "content": message}], project="site")
+    words_only.drain()
+    [item] = words_only.inbox.list()
+    client = page_client(words_only)
+
+    for path in ("/ui/inbox", f"/ui/memories/{item.memory.id}"):
+        text = text_of(client.get(path, headers=NAVIGATION).text)
+
+        assert "perhaps pasted" in text
+        assert "said by pasted" not in text

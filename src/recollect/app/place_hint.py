@@ -14,3 +14,13 @@ def place_hint(rec: LocalRecollect, reference: str) -> str:
     if Path(identity).is_absolute():
         return moved_folder_hint(identity, projects, lambda path: Path(path).exists())
     return unknown_name_hint(reference, projects)
+
+
+def searched_place_hint(rec: LocalRecollect, folder: str) -> str:
+    """Return how to search more than the global memories, from *folder*."""
+    identity = project_identity(folder)
+    for project in rec.projects.list():
+        if project.identity == identity:
+            here = f"This folder is the project {project.name}: add --project . for its memories"
+            return f"{here}, or --everywhere."
+    return "Add --project NAME for the memories of a project, or --everywhere."

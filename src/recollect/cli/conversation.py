@@ -115,6 +115,8 @@ def list_(rec: LocalRecollect, **filters: Any) -> Output:
     conversations = rec.conversations.list(**filters)
 
     def lines() -> Iterator[str]:
+        if not conversations:
+            yield "No conversation was found."
         for item in conversations:
             ended = f"–{item.ended_at:%H:%M}" if item.ended_at else ""
             when = f"{item.started_at:%Y-%m-%d %H:%M}{ended}"

@@ -22,6 +22,7 @@ from recollect.cli.output import (
     print_text,
     receipt_lines,
     safe,
+    shorten,
     text_argument,
     wants_json,
 )
@@ -30,6 +31,8 @@ from recollect.domain.memory import Memory
 from recollect.domain.retrieval import MemoryExplanation, Retrieval
 from recollect.wire.requests.memories import EditMemoryRequest
 from recollect.wire.requests.recollect import ContextForRequest, IngestRequest, WhyNotRequest
+
+MAX_CONFIRMED_CHARS = 500  # of the memory that `forget` asks about
 
 
 @click.command()
@@ -145,7 +148,7 @@ def forget(rec: LocalRecollect, *, memory_id: str, yes: bool, dry_run: bool) -> 
         lines = receipt_lines("Would be deleted", receipt.removed, receipt.kept)
         return Output(receipt, lines)
     if not yes and not wants_json():
-        print_text(safe(memory.content))
+        print_text(safe(shorten(memory.content, MAX_CONFIRMED_CHARS)))
     ask("Delete this memory for good?", yes=yes)
     receipt = rec.forget(memory_id)
     lines = receipt_lines("Deleted", receipt.removed, receipt.kept, receipt.rewritten)

@@ -11,9 +11,9 @@ from recollect.domain.retrieval import Hit, caution_about
 def hit_lines(hits: Sequence[Hit], *, hint: str = "") -> Iterator[str]:
     """Yield search results, best first, each with its reasons."""
     if not hits:
-        yield f"Nothing relevant was found. {hint}".rstrip()
+        yield f"Nothing relevant was found. {safe(hint)}".rstrip()
     if caution := caution_about(hits):
-        yield f"[yellow]{caution}[/yellow]"
+        yield f"[yellow]{caution} {safe(hint)}".rstrip() + "[/yellow]"
     for rank, hit in enumerate(hits, start=1):
         yield f"[bold]{rank}. {safe(_headline(hit.memory))}[/bold]  [cyan]{hit.score:.2f}[/cyan]"
         yield f"   [dim]{safe(hit.explanation)}[/dim]"

@@ -8,6 +8,7 @@ and characters that reorder or hide text are shown by their number (`<U+202E>`).
 
 import contextlib
 import dataclasses
+import errno
 import functools
 import json
 import os
@@ -59,7 +60,8 @@ def with_output(command: Callback) -> Callback:
 def print_output(output: Output | None) -> None:
     """Print *output* as JSON or text; exit with code 1 if it says so."""
     if output is not None:
-        print_json(output.value) if wants_json() else print_text(output.text)
+        with _failed_writes_in_one_line():
+            print_json(output.value) if wants_json() else print_text(output.text)
         if output.failed:
             sys.exit(1)
 
@@ -71,6 +73,20 @@ def errors_in_one_line() -> Iterator[None]:
         yield
     except RecollectError as error:
         raise click.ClickException(visible(str(error))) from error
+
+
+@contextlib.contextmanager
+def _failed_writes_in_one_line() -> Iterator[None]:
+    """Report in one line that standard output cannot be written, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC:  # click itself ends quietly if the reader has gone
+            raise
+        # What is still buffered would fail once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = f"the command is done, but its output was not written: {error.strerror}"
+        raise click.ClickException(message) from error
 
 
 def database(db: str | None) -> str | None:

@@ -1,12 +1,13 @@
 """The command `search`: memories, unless conversations, blocks or files are named."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.app.place_hint import place_hint
+from recollect.app.place_hint import place_hint, searched_place_hint
 from recollect.cli.memory_text import hit_lines
 from recollect.cli.options import (
     DefaultGroup,
@@ -50,11 +51,14 @@ def memories(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
 def _memory_lines(
     rec: LocalRecollect, query: str, filters: dict[str, Any], hits: list[Hit]
 ) -> Iterator[str]:
-    hint = "Add --project NAME for the memories of a project, or --everywhere."
-    yield from hit_lines(hits, hint="" if {"project", "everywhere"} & {*filters} else hint)
-    project = filters.get("project")
-    if not hits and project and (hint_text := place_hint(rec, project)):
-        yield safe(hint_text)
+    is_answered = any(not hit.is_weak for hit in hits)
+    hint = ""
+    if not is_answered:
+        if not {"project", "everywhere"} & {*filters}:
+            hint = searched_place_hint(rec, os.getcwd())
+        elif project := filters.get("project"):
+            hint = place_hint(rec, project)
+    yield from hit_lines(hits, hint=hint)
     if not hits and query.strip():
         options = {name: value for name, value in filters.items() if name not in _PAGING}
         nearest = rec.why_nothing(query, **options)

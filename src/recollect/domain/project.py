@@ -12,6 +12,7 @@ links the two. This file parses what a caller passed into one of the three; `.gi
 service/disk/git_checkout.py.
 """
 
+import difflib
 import re
 import shlex
 from collections import Counter
@@ -274,7 +275,7 @@ def link_command(old_folder: PurePath | str, new_folder: str) -> str:
 
 
 def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:
-    """Return what to do if *reference* is a name that only repositories or folders have, or ''."""
+    """Return what to do if no project was given the name *reference*, or ''."""
     projects, name = list(projects), reference.strip()
     try:
         if not isinstance(parse_reference(name), ByName):
@@ -283,8 +284,10 @@ def unknown_name_hint(reference: str, projects: Iterable[Project]) -> str:
         return ""
     if any(name in (project.identity, project.id) for project in projects):
         return ""
-    if not any(project.name == name for project in projects):
-        return ""
+    names = [project.name for project in projects]
+    if name not in names:
+        similar = difflib.get_close_matches(name, dict.fromkeys(names), n=1)
+        return f"No project is called {name!r}; did you mean {similar[0]!r}?" if similar else ""
     return (
         f"No project was given the name {name!r}; a repository or a folder is called that. Use its "
         "URL or path (see: recollect project list), or make the name mean it: "
