@@ -39,6 +39,24 @@ def test_two_facts_joined_by_a_semicolon_are_two_candidates_with_their_own_quote
 
 
 @each_row(
+    ("text", "parts"),
+    [
+        ("Hi, I'm Dana and I live in Porto.", ["I'm Dana", "I live in Porto."]),
+        (
+            "My name is Ana Cruz, my dog is called Bo.",
+            ["My name is Ana Cruz", "my dog is called Bo."],
+        ),
+    ],
+)
+def test_a_name_is_a_candidate_of_its_own(text: str, parts: list[str]) -> None:
+    name, rest = statements(text)
+
+    assert [name.content, rest.content] == parts
+    assert (name.rule, name.type) == ("identity", MemoryType.PROFILE)
+    assert contents("I'm happy and I know it.") != ["I'm happy", "I know it."]
+
+
+@each_row(
     "text",
     [
         ADA,  # "she" depends on the first clause

@@ -97,10 +97,14 @@ _ROLE_PLAY = LazyPattern(r"(?:^|\bplease |\byou |\bto )act (?:as|like)\b")
 
 
 # "Hi, I'm Dana Cruz, nice to meet you." A name has a capital letter: "I'm tired" is none.
-_INTRODUCTION = LazyPattern(
-    r"^(?:(?i:hi|hiya|hello|hey|good (?:morning|afternoon|evening))(?i: there| all| everyone"
+_SAYS_NAME = (
+    r"(?:(?i:hi|hiya|hello|hey|good (?:morning|afternoon|evening))(?i: there| all| everyone"
     r"| everybody| team| again)?[\s,.!–—-]+)?(?i:I['’]m|I am|my name['’]s|my name is)"
-    r" (?:[A-ZÀ-Þ][a-zß-ÿ'’]+[ -]?){1,4}(?:[.!]|,[^?]*|[–—-][^?]*)?$"
+    r" (?:[A-ZÀ-Þ][a-zß-ÿ'’]+[ -]?){1,4}"
+)
+_INTRODUCTION = LazyPattern(rf"{_SAYS_NAME}(?:[.!]|,[^?]*|[–—-][^?]*)?$")
+_INTRODUCTION_AND_MORE = LazyPattern(
+    rf"(?P<introduction>{_SAYS_NAME}(?<! )),? (?:and )?(?=(?:I|I['’]m|[Mm]y|[Ww]e) )"
 )
 
 
@@ -126,6 +130,13 @@ def lead_in_length(text: str) -> int:
 def introduces_speaker(sentence: str) -> bool:
     """Return whether *sentence*, as it was written, only says the name of who says it."""
     return bool(_INTRODUCTION.match(sentence[lead_in_length(sentence) :]))
+
+
+def split_introduction(sentence: str) -> tuple[int, int]:
+    """Return where the name ends in "I'm Dana and I live in Porto", and where the rest begins."""
+    start = lead_in_length(sentence)
+    match = _INTRODUCTION_AND_MORE.match(sentence[start:])
+    return (start + match.end("introduction"), start + match.end()) if match else (0, 0)
 
 
 def is_question(text: str) -> bool:

@@ -112,6 +112,8 @@ def classify_part(clause: Sentence, confidence: float) -> Classification:
     rule = matching_rule(clause.statement)
     if rule is not None:
         return _with_subject(_classify_by_rule(clause, rule), clause, _features(clause, rule))
+    if introduction := _introduction(clause):
+        return introduction
     judged = Classification(JUDGED, MemoryType.PROJECT, confidence)
     return _with_subject(judged, clause, _features(clause, None))
 

@@ -1,9 +1,10 @@
 """
-Split a sentence at its semicolons, if each part is a clause of its own.
+Split a sentence at its semicolons, if each part is a clause of its own, and behind a name.
 
 "My daughter is Ada, she is nine; the shop opens at 7" has two. A part that begins with "she" or
 "they" is about what stands before it and stays with it. Commas are no borders: facts that people
-join by commas belong together more often than not (docs/log.md).
+join by commas belong together more often than not (docs/log.md). Only a name is split off: "what is
+my name?" is far from "I'm Dana and I live in Porto", and close to "I'm Dana".
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from recollect.engine.extract.utterances import Utterance
 from recollect.text.lazy_pattern import LazyPattern
-from recollect.text.sentence_classifier import is_question
+from recollect.text.sentence_classifier import is_question, split_introduction
 from recollect.text.statement_dates import has_finite_verb
 
 MIN_WORDS = 3
@@ -41,8 +42,10 @@ def clauses_of(sentence: Utterance) -> list[Utterance]:
 
 
 def _clause_spans(text: str) -> Iterator[tuple[int, int]]:
-    begin = 0
-    for match in _SEMICOLON.finditer(text):
+    name_end, begin = split_introduction(text)
+    if name_end:
+        yield 0, name_end
+    for match in _SEMICOLON.finditer(text, begin):
         rest = text[match.end() :]
         sides = (text[begin : match.start()], rest.partition(";")[0])
         if all(map(_is_clause, sides)) and not _REFERS_BACK.match(rest):
