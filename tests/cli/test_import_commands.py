@@ -131,6 +131,22 @@ def test_nothing_at_the_usual_place_is_no_error(run: Run) -> None:
 
     assert told.exit_code == 0
     assert "Files: none found for codex." in told.stdout
+    assert "found by the names" not in told.stdout
+
+
+def test_a_history_in_the_wrong_place_is_an_answer_with_the_next_step(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "talk.jsonl").write_text('{"role": "user", "content": "hello"}\n')
+
+    unnamed = run("import", "codex", tmp_path)
+    folder = run("import", tmp_path)
+    transcript = run("import", tmp_path / "talk.jsonl")
+
+    assert "files are found by the names that the client gives them" in unnamed.stdout
+    for told in (folder, transcript):
+        assert told.exit_code == 1
+        assert "`recollect import --help` lists" in told.stderr
 
 
 def test_an_export_needs_its_path(run: Run) -> None:

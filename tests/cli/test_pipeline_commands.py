@@ -354,10 +354,16 @@ def test_outside_a_terminal_the_inbox_is_a_list(run: Run, talk: Path) -> None:
     assert all(one["id"] in plain.stdout and one["content"] in plain.stdout for one in found)
     assert all(one["evidence"][0]["quote"] == one["content"] for one in found)
     assert in_inbox(run, "--type", "profile")[0]["content"] == PORTO
+    # What belongs to a candidate is indented, and a blank line stands before the next group.
+    lines = plain.stdout.splitlines()
+    assert [line for line in lines if line.startswith("- ")] == [
+        f"- {one['content']}" for one in found
+    ]
+    assert lines.count("") == 1
     assert len(in_inbox(run, "--limit", "1")) == 1
     assert run("inbox", "--json", "--project", "other").exit_code == 0
     assert PNPM not in run("inbox", "--list", "--project", "other").stdout
-    assert len(re.findall(r"^site · .+, \d{4}-\d\d-\d\d$", plain.stdout, re.MULTILINE)) >= 1
+    assert len(re.findall(r"^  site · .+, \d{4}-\d\d-\d\d$", plain.stdout, re.MULTILINE)) >= 1
 
 
 def test_a_search_that_only_candidates_answer_says_so(run: Run, talk: Path) -> None:

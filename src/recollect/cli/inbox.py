@@ -170,22 +170,31 @@ def _candidate_lines(candidates: list[InboxItem]) -> Iterator[str]:
     group = ""
     for candidate in candidates:
         if candidate.group != group:
+            if group:
+                yield ""
             group = candidate.group
             yield f"[bold cyan]{safe(group)}[/bold cyan]"
-        yield from memory_lines(candidate.memory)
-        yield f"[dim]{safe(candidate.place)} · {safe(candidate.source)}[/dim]"
-        if candidate.duplicates:
-            yield f"[cyan]and {len(candidate.duplicates)} duplicates[/cyan]"
-        if candidate.already_stored is not None:
-            yield from warnings([f"already stored: {candidate.already_stored.id}"])
-        for rival in candidate.conflicts:
-            where = f"({rival.status}) · {rival.observed_at:%Y-%m-%d}"
-            text = safe(shorten(rival.content, 200))
-            yield f"[red]contradicts {rival.id}: {text}[/red] [dim]{where}[/dim]"
-            yield from quote_lines(rival)
+        mark = "- "
+        for line in _lines_of(candidate):
+            yield mark + line.replace("\n", "\n  ")
+            mark = "  "
     total = candidates[0].of if candidates else 0
     more = f", {total - len(candidates)} more; see --limit" if total > len(candidates) else ""
     yield f"[dim]{len(candidates)} candidates{more}[/dim]"
+
+
+def _lines_of(candidate: InboxItem) -> Iterator[str]:
+    yield from memory_lines(candidate.memory)
+    yield f"[dim]{safe(candidate.place)} · {safe(candidate.source)}[/dim]"
+    if candidate.duplicates:
+        yield f"[cyan]and {len(candidate.duplicates)} duplicates[/cyan]"
+    if candidate.already_stored is not None:
+        yield from warnings([f"already stored: {candidate.already_stored.id}"])
+    for rival in candidate.conflicts:
+        where = f"({rival.status}) · {rival.observed_at:%Y-%m-%d}"
+        text = safe(shorten(rival.content, 200))
+        yield f"[red]contradicts {rival.id}: {text}[/red] [dim]{where}[/dim]"
+        yield from quote_lines(rival)
 
 
 def _decision_output(memories: list[Memory]) -> Output:

@@ -8,6 +8,7 @@ result says what was imported and which files were refused. The exit code is 1 i
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from recollect.text.assistant_answer import PROMPT
 from recollect.wire.material_files import read_text_file
 
 REFUSED_SHOWN = 20
+NO_SUCH_NAMES = "[dim]In a folder, files are found by the names that the client gives them.[/dim]"
 
 
 @click.command()
@@ -270,6 +272,8 @@ def _import_history(
         "refused": tally.refused,
     }
     lines = _tally_lines(source, tally, candidates=candidates - before, left_to=left_to)
+    if paths and not tally.total_files:
+        lines = chain(lines, [NO_SUCH_NAMES])
     return Output(value, lines, failed=bool(tally.refused))
 
 

@@ -25,6 +25,7 @@ Decrypt = Callable[[Path], AbstractContextManager[IO[bytes]] | None]
 FORMAT = 1
 MAX_END_BYTES = 64_000  # of the last line, which has the checksum
 _CHUNK_BYTES = 1_000_000
+_OTHER_IMPORTS = ". `recollect import --help` lists what reads the history of other programs"
 _RATIO_FROM_BYTES = 64_000_000  # a small file may repeat itself as much as it likes
 
 
@@ -94,7 +95,7 @@ def open_unpacked(path: Path, decrypt: Decrypt | None) -> Iterator[IO[bytes]]:
     """Open a file for reading, decrypted and decompressed if it is encrypted or packed."""
     try:
         if path.exists() and not path.is_file():
-            raise InvalidInput(f"cannot read {path}: it is not a regular file")
+            raise InvalidInput(f"cannot read {path}: it is not a regular file{_OTHER_IMPORTS}")
         raw = (decrypt and decrypt(path)) or path.open("rb")
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
@@ -179,7 +180,9 @@ def _parse_row(line: bytes, number: int, path: Path, bounds: FileBounds) -> Mapp
 
 def _check_head(row: Mapping[str, Any], path: Path) -> None:
     if row.get("recollect") != "export":
-        raise ImportRefused(f"{path} is not a Recollect export; nothing was imported")
+        raise ImportRefused(
+            f"{path} is not a Recollect export; nothing was imported{_OTHER_IMPORTS}"
+        )
     if row.get("format") != FORMAT:
         raise ImportRefused(
             f"{path} has export format {row.get('format')}, this version reads {FORMAT}; "
