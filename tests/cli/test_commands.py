@@ -109,6 +109,17 @@ def test_links_and_reasons_for_absence(run: Run) -> None:
     assert json_of(run("link", one["id"], "applies_to", "project:b", "--json"))["note"] == "shared"
 
 
+def test_conflicts_of_what_was_just_added_are_listed_without_a_worker(run: Run) -> None:
+    for text in ("The API port is 8080.", "The API port is 9090."):
+        run("add", text, "--project", "shop")
+
+    listed = run("conflicts").output
+
+    assert "8080" in listed
+    assert "9090" in listed
+    assert "recollect conflicts settle" in listed
+
+
 def test_views(run: Run) -> None:
     run("add", "Use pnpm.", "--project", "site", "--type", "decision")
     assert "No views yet" in run("views").output

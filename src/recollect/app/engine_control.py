@@ -27,7 +27,7 @@ from recollect.domain.vault_report import VaultReport
 from recollect.errors import InvalidInput
 from recollect.service import jobs, maintenance, review, store_status
 from recollect.service.backup import BackupSchedule, scheduled_folder
-from recollect.service.finish_work import finish_in_steps
+from recollect.service.finish_work import compare_written_in_steps, finish_in_steps
 from recollect.service.idempotency import run_once
 from recollect.service.place_lookup import find_viewer, place_of
 from recollect.service.services import Services
@@ -92,6 +92,10 @@ class EngineControl:
     def finish_work_in_steps(self) -> Iterator[int]:
         """Finish deletions, run sleeptime, read captured tool calls; yield after each step."""
         return finish_in_steps(self.services)
+
+    def compare_written(self) -> int:
+        """Link written memories that wait to what they contradict; return how many waited."""
+        return sum(compare_written_in_steps(self._services))
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""

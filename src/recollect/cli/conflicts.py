@@ -22,6 +22,7 @@ def conflicts() -> None:
 @with_store
 def list_(rec: LocalRecollect, *, limit: int) -> Output:
     """List memories that contradict each other, in pairs. The default command."""
+    rec.engine.compare_written()  # without a server nobody else may have done it
     pairs = rec.memories.conflicts(limit=limit)
     return Output(pairs, _pair_lines(pairs) if pairs else "No memories contradict each other.")
 

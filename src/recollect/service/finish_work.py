@@ -29,7 +29,6 @@ def finish_in_steps(services: Services) -> Iterator[int]:
             return
         unfinished = tables.unfinished_work.all()
         unread = tables.tool_calls.unread_sources(limit=1)
-        writings = tables.jobs.unconsolidated_writings(limit=1)
         sleeptime_runs = tables.sleeptime_runs.claimable(now=services.clock.now(), limit=1)
     hidden = [work.subject for work in unfinished if work.kind is WorkKind.DELETE_CONVERSATION]
     if hidden:
@@ -41,13 +40,23 @@ def finish_in_steps(services: Services) -> Iterator[int]:
         from recollect.service.sleeptime import run_in_steps
 
         yield from run_in_steps(services)
-    if writings:
-        from recollect.engine.link_contradictions import link_written_in_steps
-
-        for _ in link_written_in_steps(services.engine):
-            yield 0
+    for _ in compare_written_in_steps(services):
+        yield 0
     if unread:
         from recollect.engine.learn.recorded_calls import read_unread_sources
 
         while read_unread_sources(services.store, limit=1):
             yield 0
+
+
+def compare_written_in_steps(services: Services) -> Iterator[int]:
+    """Link the memories that were written to those they contradict; yield how many each step."""
+    if services.store.read_only_reason:
+        return
+    with services.store.read() as tables:
+        if not tables.jobs.unconsolidated_writings(limit=1):
+            return
+    # The rules of consolidation load only if something is compared.
+    from recollect.engine.link_contradictions import link_written_in_steps
+
+    yield from link_written_in_steps(services.engine)
