@@ -112,6 +112,7 @@ def test_a_skill_is_learnt_shown_and_saved(run: Run, coder: str, site: Path) -> 
         {"role": "assistant", "content": "The docs site is built."},
     ]
     output_of(run("conversation", "import", talk, "-", stdin=json.dumps(rows)))
+    assert "Please build the docs site." in output_of(run("conversation", "list"))
     learn = ("skills", "learn", talk, "--name", "build-docs", "--project", str(site))
     drafted = output_of(run(*learn, "--save", "no"))
     saved = output_of(run(*learn))

@@ -185,3 +185,22 @@ def test_a_list_can_be_downloaded_and_runs_no_formula(words_only: LocalRecollect
     (row,) = csv.DictReader(io.StringIO(as_csv.text))
     assert row["content"].startswith("'=HYPERLINK")
     assert as_csv.headers["content-disposition"] == 'attachment; filename="recollect-memories.csv"'
+
+
+def test_a_conversation_without_a_title_is_called_by_what_the_user_said_first(
+    words_only: LocalRecollect,
+) -> None:
+    agent = words_only.agents.create(name="helper")
+    untitled = words_only.conversations.start(agent=agent)
+    words_only.conversations.append(untitled, "system", "You are helpful.")
+    words_only.conversations.append(untitled, "user", "Which day is the market?")
+    words_only.conversations.start(agent=agent, title="About lamps")
+    words_only.conversations.start(agent=agent)
+    client = page_client(words_only)
+
+    for path in ("/ui/conversations", "/ui/agents/helper"):
+        text = read(client, path)
+
+        assert "Which day is the market?" in text
+        assert "About lamps" in text
+        assert text.count("untitled") == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from recollect.api.conversation_titles import conversation_titles
 from recollect.app.local_recollect import LocalRecollect
 from recollect.cli.options import (
     limit_option,
@@ -15,7 +16,15 @@ from recollect.cli.options import (
     with_store,
     yes_option,
 )
-from recollect.cli.output import Callback, Output, ask, receipt_lines, safe, text_argument
+from recollect.cli.output import (
+    Callback,
+    Output,
+    ask,
+    receipt_lines,
+    safe,
+    shorten,
+    text_argument,
+)
 from recollect.domain.conversation import CompactionMode, Conversation, Message, Role
 from recollect.wire.requests.conversations import ListConversationsRequest
 
@@ -117,10 +126,11 @@ def list_(rec: LocalRecollect, **filters: Any) -> Output:
     def lines() -> Iterator[str]:
         if not conversations:
             yield "No conversation was found."
+        titles = conversation_titles(rec, conversations)
         for item in conversations:
             ended = f"–{item.ended_at:%H:%M}" if item.ended_at else ""
             when = f"{item.started_at:%Y-%m-%d %H:%M}{ended}"
-            yield f"[bold]{when}[/bold] {safe(item.title)} [dim]{item.id}[/dim]"
+            yield f"[bold]{when}[/bold] {safe(shorten(titles[item.id], 80))} [dim]{item.id}[/dim]"
 
     return Output(conversations, lines())
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from recollect.api.conversation_titles import conversation_titles
 from recollect.cli.inbox_review import review
 from recollect.cli.memory_text import memory_lines
 from recollect.cli.output import print_text, receipt_lines, safe, shorten
@@ -246,12 +247,12 @@ def resume(session: ChatSession, text: str) -> None:
         print_last_messages(session)
     elif not earlier:
         print_text("There is no earlier conversation.")
-    for number, conversation in enumerate([] if text else earlier, start=1):
-        first = session.rec.conversations.messages(conversation, limit=1)
-        title = conversation.title or (first[0].content if first else "(empty)")
+    listed = [] if text else earlier
+    titles = conversation_titles(session.rec, listed)
+    for number, conversation in enumerate(listed, start=1):
         print_text(
             f"[bold]{number}[/bold] {conversation.started_at:%Y-%m-%d %H:%M} "
-            f"{safe(shorten(title, 80))}"
+            f"{safe(shorten(titles[conversation.id] or '(empty)', 80))}"
         )
 
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect.api.conversation_titles import conversation_titles
 from recollect.domain.context_bundle import WindowOverview
 from recollect.errors import InvalidInput
 from recollect.lazy_dataclass import dataclass
@@ -81,6 +82,7 @@ def show_agent(request: PageRequest) -> Response:
         window=window,
         parts=window_parts(window),
         conversations=conversations,
+        titles=conversation_titles(rec, conversations),
         retrievals=rec.retrievals.list(agent=agent, limit=RETRIEVALS),
     )
 

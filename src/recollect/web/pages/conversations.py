@@ -3,6 +3,7 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recollect.api.conversation_titles import conversation_titles
 from recollect.domain.conversation import MessageHit
 from recollect.web.downloads import download
 from recollect.web.page import PageRequest, page
@@ -33,6 +34,7 @@ def show_conversations(request: PageRequest) -> Response:
         query=query,
         hits=hits,
         conversations=conversations[:PAGE_SIZE],
+        titles=conversation_titles(request.rec, conversations[:PAGE_SIZE]),
         number=number,
         has_more=len(conversations) > PAGE_SIZE,
         names=names,
