@@ -234,9 +234,19 @@ def test_a_search_that_finds_nothing_says_where_else_to_look(
     misspelled = run("search", "invoices", "--project", "biling").output
 
     assert "This folder is the project site: add --project ." in inside
+    monkeypatch.chdir(tmp_path / "site")
+    assert "add --project ." in run("context", "build the site").output
+    assert run("search", " ").output == "The query is empty: write what to search for.\n"
     assert "Add --project NAME" in outside
     assert "No project is called 'biling'; did you mean 'billing'?" in misspelled
     assert run("conversation", "list").output == "No conversation was found.\n"
+
+
+def test_a_word_behind_chat_is_answered_with_the_two_options_it_may_mean(run: Run) -> None:
+    refused = run("chat", "ada")
+
+    assert refused.exit_code == 2
+    assert "--agent NAME chooses an agent, -p TEXT sends a message" in refused.stderr
 
 
 def test_a_redaction_is_said(run: Run) -> None:

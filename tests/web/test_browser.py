@@ -325,6 +325,7 @@ def test_every_action_works_without_javascript(
 def test_a_stopped_server_costs_no_typed_text(words_only: LocalRecollect, visitor: Visit) -> None:
     memory = words_only.ingest("The port is 8080.")
     page = visitor.go(f"/ui/memories/{memory.id}/edit")
+    expect(page.get_by_label("Text")).to_be_focused()
     page.get_by_label("Text").fill("A long text that I typed.")
     visitor.server.stop()
 

@@ -21,6 +21,5 @@ def searched_place_hint(rec: LocalRecollect, folder: str) -> str:
     identity = project_identity(folder)
     for project in rec.projects.list():
         if project.identity == identity:
-            here = f"This folder is the project {project.name}: add --project . for its memories"
-            return f"{here}, or --everywhere."
-    return "Add --project NAME for the memories of a project, or --everywhere."
+            return f"This folder is the project {project.name}: add --project . for its memories."
+    return "Add --project NAME for the memories of a project."

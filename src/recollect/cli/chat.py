@@ -42,7 +42,7 @@ class OpenedStore:
     close: Callable[[], None]
 
 
-@click.command()
+@click.command(context_settings={"allow_extra_args": True})
 @click.option("--agent", help="The agent, by name or id. Default: the one you talked to last.")
 @project_option
 @click.option(
@@ -77,6 +77,10 @@ def chat(
     Without a configured model the answers are the memories that match. `/help` lists the commands.
     With -p one message is sent; with --json the answer is an object for programs.
     """
+    if words := click.get_current_context().args:
+        raise click.UsageError(
+            f"{words[0]!r} is no option: --agent NAME chooses an agent, -p TEXT sends a message"
+        )
     open_store = _store_opener(server, database(db), works=message is None)
     with errors_in_one_line():
         if message is not None:

@@ -1,12 +1,13 @@
 """Commands about single memories: add, context, show, explain, why-not, forget, edit, link, …"""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from recollect.app.local_recollect import LocalRecollect
-from recollect.app.place_hint import place_hint
+from recollect.app.place_hint import place_hint, searched_place_hint
 from recollect.cli.memory_text import bundle_lines, memory_lines, redaction_lines
 from recollect.cli.options import (
     id_argument,
@@ -76,8 +77,10 @@ def context(rec: LocalRecollect, *, task: str, budget: int, **fields: Any) -> Ou
     That is the agent's blocks, relevant memories and earlier messages, each with its source.
     """
     bundle = rec.context_for(task, budget_tokens=budget, **fields)
-    project = fields.get("project")
-    hint = place_hint(rec, project) if project and not bundle.text else ""
+    hint = ""
+    if not bundle.text:
+        project = fields.get("project")
+        hint = place_hint(rec, project) if project else searched_place_hint(rec, os.getcwd())
     return Output(bundle, bundle_lines(bundle, hint=hint))
 
 

@@ -53,9 +53,7 @@ def redaction_lines(memory: Memory) -> Iterator[str]:
 def bundle_lines(bundle: Bundle, *, hint: str = "") -> Iterator[str]:
     """Yield the text of a bundle, and its size."""
     if not bundle.text:
-        yield "Nothing is stored for this task yet; `recollect add` stores a memory."
-        if hint:
-            yield safe(hint)
+        yield f"Nothing that is stored is relevant to this task. {safe(hint)}".rstrip()
         return
     yield safe(bundle.text)
     dropped = f", {len(bundle.dropped)} left out" if bundle.dropped else ""

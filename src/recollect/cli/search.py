@@ -51,15 +51,18 @@ def memories(rec: LocalRecollect, *, query: str, **filters: Any) -> Output:
 def _memory_lines(
     rec: LocalRecollect, query: str, filters: dict[str, Any], hits: list[Hit]
 ) -> Iterator[str]:
+    if not query.strip():
+        yield "The query is empty: write what to search for."
+        return
     is_answered = any(not hit.is_weak for hit in hits)
     hint = ""
     if not is_answered:
         if not {"project", "everywhere"} & {*filters}:
-            hint = searched_place_hint(rec, os.getcwd())
+            hint = f"{searched_place_hint(rec, os.getcwd())} --everywhere searches all of them."
         elif project := filters.get("project"):
             hint = place_hint(rec, project)
     yield from hit_lines(hits, hint=hint)
-    if not hits and query.strip():
+    if not hits:
         options = {name: value for name, value in filters.items() if name not in _PAGING}
         nearest = rec.why_nothing(query, **options)
         if nearest.memory_id:
