@@ -95,7 +95,7 @@ class EngineControl:
 
     def compare_written(self) -> int:
         """Link written memories that wait to what they contradict; return how many waited."""
-        return sum(compare_written_in_steps(self._services))
+        return sum(compare_written_in_steps(self.services))
 
     def embed_batch(self) -> int:
         """Embed one batch of pending items; return how many, 0 if the embedder is unavailable."""

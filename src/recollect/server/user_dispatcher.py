@@ -98,6 +98,7 @@ class UserDispatcher:
         team_app: ASGIApp,
         is_stopping: Callable[[], bool],
     ) -> None:
+        self._clock = time.monotonic
         self._is_stopping = is_stopping
         self._rec = rec
         self._settings = settings
@@ -180,11 +181,11 @@ class UserDispatcher:
     async def _is_team(self) -> bool:
         if self._has_users:
             return True  # users are revoked, never deleted
-        if time.monotonic() < self._no_users_until:
+        if self._clock() < self._no_users_until:
             return False
         # In a context of its own: it is no step of the request that happens to be first.
         self._has_users = await to_thread.run_sync(Context().run, self.directory.has_users)
-        self._no_users_until = time.monotonic() + NO_USERS_VALID_S
+        self._no_users_until = self._clock() + NO_USERS_VALID_S
         return self._has_users
 
     async def _serve(self, first_app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -229,14 +230,14 @@ class UserDispatcher:
     async def _refuse_address(self, scope: Scope, send: Send) -> bool:
         """Refuse a request if its address sends too many without a token that is known as good."""
         client = scope.get("client")
-        wait_s = self._address_limiter.wait_s(client[0] if client else "", time.monotonic())
+        wait_s = self._address_limiter.wait_s(client[0] if client else "", self._clock())
         if wait_s:
             await send_refusal(too_many_requests(wait_s), send)
         return wait_s > 0
 
     async def _refuse_user(self, user: User, send: Send) -> bool:
         """Refuse a request if its user sends too many: those behind a proxy share an address."""
-        wait_s = self._user_limiter.wait_s(user.id, time.monotonic())
+        wait_s = self._user_limiter.wait_s(user.id, self._clock())
         if wait_s:
             await send_refusal(too_many_requests(wait_s, of_user=True), send)
         return wait_s > 0
