@@ -13,6 +13,7 @@ from recollect.lazy_dataclass import dataclass
 
 WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 MODEL_RULE = "model"  # the rule of a statement that a language model worded
+REVISION_RULE = "revision"  # of one that only gives another value for an earlier one
 
 
 class StatementFlag(StrEnum):

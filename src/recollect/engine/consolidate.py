@@ -14,11 +14,13 @@ scopes of letta-update and confirmed on the other half; benchmarks/consolidation
 from collections.abc import Callable, Sequence
 
 from recollect.domain.memory import Memory, Status
-from recollect.domain.provenance import StatementFlag
+from recollect.domain.provenance import REVISION_RULE, StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.judges.neighbourhood_features import EarlierStatement
 from recollect.engine.judges.pairs import MIN_CHANGE, change_probabilities
+from recollect.engine.quoted_utterances import own_evidence
 from recollect.lazy_dataclass import dataclass
+from recollect.text.change_cues import announces_change
 from recollect.text.fingerprint import fingerprint
 from recollect.text.lazy_pattern import LazyPattern
 from recollect.text.replacements import replaces
@@ -40,6 +42,8 @@ from recollect.text.statement_similarity import (
 MIN_SIMILARITY_DUPLICATE = 0.97  # similarity of two wordings of one sentence
 MIN_SIMILARITY_MERGE = 0.85
 MIN_SIMILARITY_CHANGE = 0.1  # of two statements that the judge of pairs compares
+MIN_CHANGE_STATED = 0.3  # for the judge of pairs, if one of two was not proposed for review
+MIN_DURABILITY_CHANGED = 0.1  # of a statement that was not proposed, if a later one changes it
 MIN_WORDS_CHANGE = 3  # "idea 1" and "idea 2" say nothing that could have changed
 MIN_LIKENESS_CONFLICT = 1.55  # of two statements about the same names
 MIN_LIKENESS_CORRECTION = 1.75  # if the candidate says that it is a correction
@@ -49,10 +53,13 @@ _STATE_OF_THE_MOMENT = LazyPattern(
     r"\b(?:works?|working|runs|running|failing|broken|stuck|ready|done|fine|passing|green)"
     r"(?: (?:now|again|fine))?[.!]*$"
 )
+REVISED = "it gives another value for what was said just before"
 JUDGED_CHANGE = "it seems to change what was said earlier"
+_UNSPACED = LazyPattern("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 NEGATED = "one says what the other denies"
 _EXPLICIT_FLAGS = {StatementFlag.CORRECTION, StatementFlag.UPDATE, StatementFlag.EXPLICIT}
 _CURRENT = frozenset({Status.ACTIVE, Status.INBOX})
+_COMPARABLE = _CURRENT | {Status.STATED}  # what was said in passing may be changed, too
 
 
 @dataclass(frozen=True)
@@ -113,19 +120,32 @@ def consolidate(
     about. It is called only if a neighbour may be what the candidate changes.
     """
     others = [other for other in neighbours if other.memory.id != candidate.id]
-    if same := next((other for other in others if _is_duplicate(candidate, other)), None):
+    memories = [other for other in others if other.memory.status is not Status.STATED]
+    if same := next((other for other in memories if _is_duplicate(candidate, other)), None):
         if _has_more_detail(candidate, same.memory) and same.memory.status in _CURRENT:
             return MergeInto(same.memory, candidate_says_more=True)
         return Duplicate(same.memory)
-    current = [other for other in others if other.memory.status in _CURRENT]
-    conflict = _find_conflict(candidate, current, read_lead_in)
+    conflict = _find_conflict(candidate, _comparable(candidate, others), read_lead_in)
     if conflict is not None and conflict.is_certain:
         return conflict
-    for near in current:
-        if _is_mergeable(candidate, near):
+    for near in others:
+        if near.memory.status in _CURRENT and _is_mergeable(candidate, near):
             more = content_words(candidate.content) > content_words(near.memory.content)
             return MergeInto(near.memory, candidate_says_more=more)
     return conflict or New()
+
+
+def find_change(
+    statement: Memory,
+    neighbours: Sequence[NearMemory],
+    *,
+    read_lead_in: Callable[[], str] = str,
+) -> Contradicts | None:
+    """Return what a statement that is not worth a review by itself changes, or None."""
+    others = [other for other in neighbours if other.memory.id != statement.id]
+    if any(_is_duplicate(statement, other) for other in others):
+        return None
+    return _find_conflict(statement, _comparable(statement, others), read_lead_in)
 
 
 def find_contradictions(
@@ -141,6 +161,26 @@ def find_contradictions(
         if other.memory.status in _CURRENT
         if (why := _parsed_conflict(memory.content, other.memory.content))
     ]
+
+
+def _comparable(candidate: Memory, others: Sequence[NearMemory]) -> list[NearMemory]:
+    """
+    Return which of *others* the candidate may change: what is known, and what was said in passing.
+
+    A remark of the moment ("still red") is nothing that changes later. What was said to another
+    agent may be about another person: nobody has judged what a mere statement is about.
+    """
+    comparable = []
+    for near in others:
+        memory = near.memory
+        is_mere_statement = Status.STATED in (memory.status, candidate.status)
+        if is_mere_statement and memory.agent_id != candidate.agent_id:
+            continue
+        is_remark = memory.status is Status.STATED and memory.confidence < MIN_DURABILITY_CHANGED
+        quotes_it = candidate.provenance.rule == REVISION_RULE
+        if memory.status in _COMPARABLE and (quotes_it or not is_remark):
+            comparable.append(near)
+    return comparable
 
 
 def parse_ahead(text: str) -> None:
@@ -201,6 +241,8 @@ def _is_by_others(memory: Memory) -> bool:
 def _find_conflict(
     candidate: Memory, current: Sequence[NearMemory], read_lead_in: Callable[[], str]
 ) -> Contradicts | None:
+    if (revised := _revised(candidate, current)) is not None:
+        return Contradicts(revised, REVISED, is_correction=False)
     flags = candidate.provenance.flags
     conflicts = []
     corrects = StatementFlag.CORRECTION in flags
@@ -210,7 +252,7 @@ def _find_conflict(
             weight = statement_similarity(candidate.content, near.memory.content, near.similarity)
             conflicts.append((is_certain, weight, near.memory, why))
     if not conflicts:
-        changed = _likeliest_change(candidate, current, read_lead_in)
+        changed = _judged_change(candidate, current, read_lead_in)
         if changed is None:
             return None
         return Contradicts(changed, JUDGED_CHANGE, is_correction=False, is_certain=False)
@@ -222,6 +264,18 @@ def _find_conflict(
     # Of inferred conflicts only the most similar counts; every parsed one does.
     others = tuple(memory for certain, _, memory, _ in conflicts[1:] if certain)
     return Contradicts(best, why, is_correction=corrects, is_certain=is_certain, others=others)
+
+
+def _revised(candidate: Memory, current: Sequence[NearMemory]) -> Memory | None:
+    """Return the memory of the earlier sentence that *candidate* quotes and revises."""
+    if candidate.provenance.rule != REVISION_RULE:
+        return None
+    own = own_evidence(candidate)
+    quoted = {(e.source_id, e.start) for e in candidate.evidence if e not in own}
+    for near in current:
+        if any((e.source_id, e.start) in quoted for e in own_evidence(near.memory)):
+            return near.memory
+    return None
 
 
 def _conflict_with(candidate: Memory, near: NearMemory, *, corrects: bool) -> tuple[str, bool]:
@@ -252,8 +306,29 @@ def _parsed_conflict(mine: str, theirs: str) -> str:
     return NEGATED if _is_negation(mine, theirs) else ""
 
 
-def _likeliest_change(
+def _judged_change(
     candidate: Memory, current: Sequence[NearMemory], read_lead_in: Callable[[], str]
+) -> Memory | None:
+    """
+    Return what the judge of pairs holds to be changed by *candidate*, or None.
+
+    Mere statements are judged more strictly. A candidate may change one only if it says so:
+    candidates are worth a review anyway, and one that changes nothing known is mostly news.
+    """
+    if candidate.status is not Status.STATED:
+        memories = [near for near in current if near.memory.status in _CURRENT]
+        changed = _likeliest_change(candidate, memories, read_lead_in)
+        if changed or len(memories) == len(current) or not announces_change(candidate.content):
+            return changed
+    return _likeliest_change(candidate, current, read_lead_in, at_least=MIN_CHANGE_STATED)
+
+
+def _likeliest_change(
+    candidate: Memory,
+    current: Sequence[NearMemory],
+    read_lead_in: Callable[[], str],
+    *,
+    at_least: float = MIN_CHANGE,
 ) -> Memory | None:
     """Return the memory that the user's later statement changes, as far as the judge can tell."""
     if _is_by_others(candidate) or _STATE_OF_THE_MOMENT.search(candidate.content):
@@ -265,9 +340,11 @@ def _likeliest_change(
         EarlierStatement(near.memory.content, near.similarity, near.is_same_place)
         for near in earlier
     ]
-    likeliest = _likeliest_of(candidate, candidate.content, earlier, statements)
+    content = candidate.content
+    likeliest = _likeliest_of(candidate, content, earlier, statements, at_least)
     if likeliest is None and (words_before := read_lead_in()):
-        return _likeliest_of(candidate, f"{words_before} {candidate.content}", earlier, statements)
+        text = f"{words_before} {content}"
+        return _likeliest_of(candidate, text, earlier, statements, at_least)
     return likeliest
 
 
@@ -276,21 +353,36 @@ def _likeliest_of(
     text: str,
     earlier: Sequence[NearMemory],
     statements: Sequence[EarlierStatement],
+    at_least: float,
 ) -> Memory | None:
     """Return what *text*, which the candidate says, changes. Only one of *earlier*, or none."""
     likely = [
         (-probability, near.memory.id, near.memory)
         for near, probability in zip(earlier, change_probabilities(text, statements), strict=True)
-        if probability >= MIN_CHANGE and _may_have_changed(candidate, near)
+        if probability >= at_least and _may_have_changed(candidate, near)
     ]
     return min(likely)[-1] if likely else None
 
 
 def _is_comparable(candidate: Memory, near: NearMemory) -> bool:
-    """Return whether *near* was said before the candidate, in another source, and is short."""
-    if near.is_same_source or candidate.observed_at < near.memory.observed_at:
+    """
+    Return whether *near* is short and was said before the candidate.
+
+    If both were said in one session, the candidate must be a correction ("actually, …").
+    """
+    if candidate.observed_at < near.memory.observed_at:
+        return False
+    is_correction = StatementFlag.CORRECTION in candidate.provenance.flags
+    if near.is_same_source and not (is_correction and _is_before(near.memory, candidate)):
         return False
     return max(len(near.memory.content), len(candidate.content)) <= MAX_CHARS
+
+
+def _is_before(memory: Memory, candidate: Memory) -> bool:
+    """Return whether *memory* quotes what stands before the words of *candidate*."""
+    mine = candidate.evidence[0]
+    starts = [own.start for own in memory.evidence if own.source_id == mine.source_id]
+    return bool(starts) and max(starts) < mine.start
 
 
 def _may_have_changed(candidate: Memory, near: NearMemory) -> bool:
@@ -300,9 +392,15 @@ def _may_have_changed(candidate: Memory, near: NearMemory) -> bool:
         return False
     if _is_attribute_of_another(_parse(later), _parse(earlier)):
         return False
-    if min(len(earlier.split()), len(later.split())) < MIN_WORDS_CHANGE:
+    if min(_word_count(earlier), _word_count(later)) < MIN_WORDS_CHANGE:
         return False
     return not _has_nothing_new(earlier, later) and not _is_parallel(candidate, near.memory)
+
+
+def _word_count(text: str) -> int:
+    """Return about how many words *text* has; scripts without spaces have one in two characters."""
+    unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
+    return len(text.split()) + unspaced // 2
 
 
 def _has_nothing_new(earlier: str, later: str) -> bool:

@@ -154,7 +154,7 @@ def _consolidate_pending(
 
 
 def _is_open(candidate: Memory) -> bool:
-    return candidate.status is Status.INBOX
+    return candidate.status in (Status.INBOX, Status.STATED)
 
 
 class LeadInReader:
@@ -184,6 +184,11 @@ def _consolidate_candidate(
     if candidate.type is MemoryType.EPISODE:
         return _consolidate_episode(writer, candidate, near)
     read_lead_in = partial(lead_ins.of, candidate)
+    if candidate.status is Status.STATED:
+        change = decisions.find_change(candidate, near, read_lead_in=read_lead_in)
+        if change is None:
+            return "unchanged"
+        return _apply_contradiction(writer, _propose(writer, candidate, change.other), change)
     match decisions.consolidate(candidate, near, read_lead_in=read_lead_in):
         case decisions.New():
             return _apply_policy(writer, candidate, PromotionFacts(sessions=1))
@@ -192,13 +197,6 @@ def _consolidate_candidate(
         case decisions.MergeInto(into, says_more):
             return _apply_merge(writer, candidate, into, says_more=says_more)
         case Contradicts() as contradiction:
-            is_of_work = contradiction.other.scope in PLACES_OF_WORK
-            if (
-                candidate.scope is Scope.GLOBAL
-                and is_of_work
-                and _may_change(writer, candidate, [contradiction.other])
-            ):
-                candidate = _move_to_project(writer, candidate, contradiction.other)
             return _apply_contradiction(writer, candidate, contradiction)
 
 
@@ -266,7 +264,14 @@ def _apply_merge(
 def _apply_contradiction(
     writer: ConsolidationWriter, candidate: Memory, conflict: Contradicts
 ) -> str:
+    conflict = _with_proposed_rivals(writer, candidate, conflict)
     rivals = (conflict.other, *conflict.others)
+    if (
+        candidate.scope is Scope.GLOBAL
+        and conflict.other.scope in PLACES_OF_WORK
+        and _may_change(writer, candidate, [conflict.other])
+    ):
+        candidate = _move_to_project(writer, candidate, conflict.other)
     linked = writer.tables.links.conflicts([candidate.id]).get(candidate.id, ())
     for other in rivals:
         if other.id not in linked:
@@ -279,7 +284,8 @@ def _apply_contradiction(
     allowed = allowed and _may_change(writer, candidate, rivals)
     if not (conflict.is_correction and by_user and allowed):
         # A likely change of a mere candidate does not hold back what the user asked to remember.
-        holds_back = active or conflict.is_certain
+        is_of_candidate = any(other.status is Status.INBOX for other in rivals)
+        holds_back = active or (conflict.is_certain and is_of_candidate)
         _apply_policy(writer, candidate, PromotionFacts(sessions=1, has_conflict=holds_back))
         return "contradicting"
     for other in rivals:
@@ -363,6 +369,29 @@ def _in_narrow_scope(writer: ConsolidationWriter, candidate: Memory) -> Memory:
         repo_id=repo_id,
     )
     writer.delete(candidate)
+    return copy
+
+
+def _with_proposed_rivals(
+    writer: ConsolidationWriter, candidate: Memory, conflict: Contradicts
+) -> Contradicts:
+    """Return *conflict* with each rival as a candidate that was not proposed before."""
+    other, *others = (
+        _propose(writer, rival, candidate) if rival.status is Status.STATED else rival
+        for rival in (conflict.other, *conflict.others)
+    )
+    return replace(conflict, other=other, others=tuple(others))
+
+
+def _propose(writer: AuditedWriter, statement: Memory, other: Memory) -> Memory:
+    """Return a statement as a candidate: a person should see it beside *other*."""
+    copy = writer.create_copy(
+        statement,
+        f"a later statement may change an earlier one: see memory {other.id}",
+        copy_id=derived_id(statement.id, "proposed", 0),
+        status=Status.INBOX,
+    )
+    writer.delete(statement)
     return copy
 
 

@@ -28,7 +28,7 @@ from recollect.domain.model_profile import SAME_SCALE, SimilarityScale
 from recollect.domain.scope import Owner, Scope
 from recollect.engine.capture_owners import CaptureOwners
 from recollect.engine.consolidate import NearMemory
-from recollect.engine.quoted_utterances import utterances_of
+from recollect.engine.quoted_utterances import own_evidence, utterances_of
 from recollect.store.protocol import Tables
 from recollect.store.search_index import NeighbourQuery
 from recollect.text.fingerprint import fingerprint
@@ -117,8 +117,10 @@ class NeighbourReader:
         if candidate.id not in self._similarities:
             self.read_ahead([candidate])
         memories = self._comparable_memories(candidate, done)
-        if len(memories) < MAX_NEIGHBOURS <= len(self._similarities[candidate.id]):
-            # Pending candidates and episodes must not crowd out existing memories.
+        not_stated = sum(memory.status is not Status.STATED for memory in memories)
+        is_crowded = not_stated < MAX_NEIGHBOURS <= len(self._similarities[candidate.id])
+        if is_crowded and candidate.status is not Status.STATED:
+            # Pending candidates, episodes and statements must not crowd out existing memories.
             self.read_ahead([candidate], limit=MAX_NEIGHBOURS_WIDE)
             memories = self._comparable_memories(candidate, done)
         similarities = self._similarities[candidate.id]
@@ -165,7 +167,7 @@ class NeighbourReader:
         return places.get(session.scope, session.id) == session.id
 
     def _comparable_memories(self, candidate: Memory, done: Collection[str]) -> list[Memory]:
-        """Return the consolidated neighbours: no plain statements, episodes only for episodes."""
+        """Return the consolidated neighbours; episodes only for episodes."""
         pending = self._pending.difference(done)
         ids = [id_ for id_ in self._similarities[candidate.id] if id_ not in pending]
         unread = [id_ for id_ in ids if id_ in self._changed_ids or id_ not in self._memories]
@@ -178,7 +180,6 @@ class NeighbourReader:
             memory
             for memory in memories
             if (memory.type is MemoryType.EPISODE) is is_episode
-            if memory.status is not Status.STATED
             if may_compare(candidate, memory, single_user=self._single_user)
         ]
         return [memory for memory in same_kind if not _is_archived_duplicate(self._tables, memory)]
@@ -200,6 +201,9 @@ def _is_archived_duplicate(tables: Tables, memory: Memory) -> bool:
 
 def _is_same_utterance(tables: Tables, candidate: Memory, memory: Memory) -> bool:
     """Return whether the same words of the same session were captured before."""
+    candidate, memory = (
+        replace(quoting, evidence=own_evidence(quoting)) for quoting in (candidate, memory)
+    )
     sources = {evidence.source_id for evidence in candidate.evidence}
     quotes = {fingerprint(evidence.quote) for evidence in candidate.evidence}
     # Few memories share a quote; only for those the session is looked up.

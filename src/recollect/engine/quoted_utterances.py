@@ -3,9 +3,17 @@
 from collections.abc import Iterator
 
 from recollect.domain.memory import Memory
+from recollect.domain.provenance import REVISION_RULE
 from recollect.domain.source import Evidence
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
+
+
+def own_evidence(memory: Memory) -> tuple[Evidence, ...]:
+    """Return the evidence of *memory* without the earlier sentence that a revision quotes."""
+    if memory.provenance.rule != REVISION_RULE:
+        return memory.evidence
+    return (*memory.evidence[:1], *memory.evidence[2:])
 
 
 def utterances_of(tables: Tables, memory: Memory) -> set[tuple[str, str]]:

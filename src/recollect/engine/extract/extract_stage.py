@@ -42,11 +42,13 @@ from recollect.errors import NotFound
 from recollect.lazy_dataclass import dataclass
 from recollect.store.protocol import Tables
 from recollect.text.fingerprint import fingerprint
+from recollect.text.revision import may_give_a_value
 
 MAX_CANDIDATES = 300
 MAX_STATED = 3_000  # statements of a session that are not proposed: only search compares them
 LEFT_OUT = "left out"
 BATCH = 50
+MAX_COMPARED = 100  # of the statements of a session that are not proposed
 LONG_SOURCE_CHARS, LONG_SOURCE_BATCH = 1_000_000, 10
 MAX_QUOTE_CHARS = 1_000
 # Rules that find what is preferred or always done, whether by a person or in a project.
@@ -60,6 +62,7 @@ class NewMemory:
 
     memory: Memory
     reason: str
+    is_compared: bool = True  # with what is known: it is proposed, or may change something
 
 
 def extract(context: EngineContext, leased_job: LeasedJob) -> None:
@@ -153,6 +156,7 @@ def build_candidates(
     """Yield *statements* as candidates of *event*, with ids that are the same on every run."""
     place = _session_place(context, event, leased_job.payload)
     ties: Counter[tuple[str, int]] = Counter()
+    left = MAX_COMPARED
     for statement in statements:
         # Ids depend on the offset: a running number would change when a span is forgotten.
         start = statement.spans[0].start
@@ -160,7 +164,10 @@ def build_candidates(
         ties[statement.rule, start] += 1
         memory_id = derived_id(event.id, id_seed, start >> 4)
         memory = _memory(context, statement, memory_id, event, source, place, leased_job.payload)
-        yield NewMemory(memory, _creation_reason(statement))
+        is_compared = statement.is_proposed
+        if not is_compared and left and may_give_a_value(statement.content):
+            is_compared, left = True, left - 1
+        yield NewMemory(memory, _creation_reason(statement), is_compared)
 
 
 def add_candidates(
@@ -174,8 +181,9 @@ def add_candidates(
     writer = AuditedWriter(tables, context.clock, ENGINE)
     writer.create_many(new, [reasons[memory.id] for memory in new])
     proposed = [memory.id for memory in new if memory.status is Status.INBOX]
-    if proposed:
-        tables.jobs.add_unconsolidated(event_id, *proposed)
+    is_compared = {candidate.memory.id for candidate in batch if candidate.is_compared}
+    if compared := [memory.id for memory in new if memory.id in is_compared]:
+        tables.jobs.add_unconsolidated(event_id, *compared)
     return {"extracted": len(proposed), "stated": len(new) - len(proposed)}
 
 

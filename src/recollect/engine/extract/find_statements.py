@@ -11,7 +11,7 @@ from datetime import datetime
 
 from recollect.domain.candidate import ExtractedStatement, NotProposed, StatementSubject, VoicedSpan
 from recollect.domain.memory import MemoryType
-from recollect.domain.provenance import MentionedDate, StatementFlag
+from recollect.domain.provenance import REVISION_RULE, MentionedDate, StatementFlag
 from recollect.domain.transcript import Voice
 from recollect.engine.extract.classify_sentence import (
     Classification,
@@ -24,11 +24,13 @@ from recollect.engine.extract.clauses import clauses_of
 from recollect.engine.extract.utterances import Utterance, utterances
 from recollect.engine.judges.sentence_features import SentenceContext
 from recollect.engine.source_text import SourceTurn
+from recollect.lazy_dataclass import dataclass
 from recollect.text.all_projects_request import asks_for_all_projects
 from recollect.text.confidentiality_request import asks_for_confidentiality, mentions_secrecy
 from recollect.text.decision_details import alternatives_in, rationale_in
 from recollect.text.explicit_request import is_explicit_request
 from recollect.text.lazy_pattern import LazyPattern
+from recollect.text.revision import revises
 from recollect.text.sentence_classifier import (
     is_fiction_or_pasted_text,
     is_joke,
@@ -76,13 +78,26 @@ MAX_REFERENT_CHARS = 100  # of a sentence that is repeated because the next one 
 MAX_QUALIFICATION_CHARS = 60  # of a sentence that only limits the one before
 MAX_DOUBTFUL_CHARS = 600  # a longer message that may be pasted is a document
 MAX_CONTEXT_CHARS = 200  # of the message before: its end shows whether it is a question
+REVISION_CONFIDENCE = 0.5
 Flags = tuple[StatementFlag, ...]
 Statements = Iterator[ExtractedStatement]
 
 
+@dataclass(frozen=True)
+class EarlierSentences:
+    """What the user said last, and how long the assistant's reply to it was."""
+
+    sentences: Sequence[Utterance] = ()
+    reply_chars: int = 0
+
+
+NOTHING_EARLIER = EarlierSentences()
+
+
 def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionMode) -> Statements:
     """Yield the statements worth remembering, in the order of the source."""
-    previous_message = ""
+    previous_message, reply_chars = "", 0
+    before: list[Utterance] = []  # the sentences of the user's last message
     in_confidence: Flags = ()  # from the message on that asks for it
     for turn in turns:
         is_of_user = turn.voice in (Voice.USER, Voice.PASTED)
@@ -90,15 +105,22 @@ def find_statements(content: str, turns: Sequence[SourceTurn], mode: ExtractionM
             sentences = utterances(content, turn, all_of_it=mode.states_everything)
             if any(asks_for_confidentiality(sentence.text) for sentence in sentences):
                 in_confidence = (StatementFlag.CONFIDENTIAL,)
-            for statement in _statements_in_turn(sentences, mode, previous_message):
+            earlier = EarlierSentences(before, reply_chars) if is_of_user else NOTHING_EARLIER
+            for statement in _statements_in_turn(sentences, mode, previous_message, earlier):
                 flags = dict.fromkeys((*statement.flags, *in_confidence))
                 yield replace(statement, flags=tuple(flags))
+            if is_of_user:
+                before, reply_chars = sentences, 0
         if turn.voice is Voice.ASSISTANT:
+            reply_chars += turn.end - turn.start
             previous_message = content[max(turn.start, turn.end - MAX_CONTEXT_CHARS) : turn.end]
 
 
 def _statements_in_turn(
-    sentences: Sequence[Utterance], mode: ExtractionMode, previous_message: str
+    sentences: Sequence[Utterance],
+    mode: ExtractionMode,
+    previous_message: str,
+    earlier: EarlierSentences,
 ) -> Statements:
     is_correction = False
     checked = 0
@@ -108,6 +130,12 @@ def _statements_in_turn(
         sentence = _sentence(utterance.text, context, follows_objection=is_correction)
         statement = _statement_in_sentence(utterance, sentence, mode)
         is_correction = statement is None and _is_bare_objection(sentence.normalized)
+        revised = None
+        if not mode.states_everything and utterance.turn.voice is Voice.USER:
+            revised = _revised_sentence(utterance, sentences[:number], earlier)
+        if revised is not None:
+            yield _revision(utterance, revised, statement, mode)
+            continue
         if statement is None:
             continue
         if not mode.states_everything:
@@ -223,6 +251,59 @@ def _without_objection(text: str) -> str:
     if objection is None or not objection["rest"].strip():
         return text
     return text[objection.start("rest") :] if len(text.lower()) == len(text) else text
+
+
+def _revised_sentence(
+    utterance: Utterance, before: Sequence[Utterance], earlier: EarlierSentences
+) -> Utterance | None:
+    """Return the sentence that *utterance* gives another value for, if it cannot stand alone."""
+    for sentence in reversed(before):
+        if _is_statement(sentence) and revises(utterance.text, sentence.text):
+            return sentence
+    for sentence in reversed(earlier.sentences):
+        if _is_statement(sentence) and revises(
+            utterance.text, sentence.text, reply_chars=earlier.reply_chars
+        ):
+            return sentence
+    return None
+
+
+def _is_statement(sentence: Utterance) -> bool:
+    text = sentence.text.rstrip()
+    is_said = sentence.turn.voice is Voice.USER and len(text) <= MAX_REFERENT_CHARS
+    return is_said and not text.endswith("?") and not _SAYS_NOTHING.match(text)
+
+
+def _revision(
+    utterance: Utterance,
+    revised: Utterance,
+    statement: ExtractedStatement | None,
+    mode: ExtractionMode,
+) -> ExtractedStatement:
+    """
+    Return what *utterance* says of *revised*, quoting both: alone it says nothing.
+
+    It is about what *revised* is about, and of its type.
+    """
+    sentence = _sentence(revised.text, SentenceContext(0, 1, "", ""), follows_objection=False)
+    earlier = _statement_in_sentence(revised, sentence, mode)
+    kind = Classification(REVISION_RULE, MemoryType.PROJECT, REVISION_CONFIDENCE)
+    whole = statement or _build_statement(utterance, kind, ())
+    about = earlier or whole
+    text = revised.text.rstrip()
+    end = "" if text[-1:] in ".!:;,…。！" else "."
+    flags = dict.fromkeys((StatementFlag.UPDATE, *whole.flags))
+    return replace(
+        whole,
+        type=about.type,
+        subject=about.subject,
+        rule=REVISION_RULE,
+        confidence=max(whole.confidence, REVISION_CONFIDENCE),
+        not_proposed=None,
+        content=f"{text}{end} {utterance.text.strip()}",
+        spans=(whole.spans[0], VoicedSpan(revised.start, revised.end, revised.turn.voice)),
+        flags=tuple(flags),
+    )
 
 
 def _with_referent(statement: ExtractedStatement, previous: Utterance) -> ExtractedStatement:
