@@ -17,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -185,8 +186,8 @@ def die_at(number: int, *, committed: bool) -> None:
     SqliteStore.write = write  # type: ignore[method-assign, assignment]
 
 
-def work(asked: Mapping[str, Any]) -> None:
-    """Work off a store, as a process of its own, until done or dead."""
+def work(asked: Mapping[str, Any]) -> int:
+    """Work off a store until done or dead; return how many moments there were to die."""
     if "write" in asked:
         die_at(asked["write"], committed=asked["committed"])
     case, moments = CASES[asked["case"]], 0
@@ -201,7 +202,7 @@ def work(asked: Mapping[str, Any]) -> None:
 
         file_store(memory)._tables.connection.db.set_progress_handler(moment, VM_STEPS)
         memory.drain()
-    os.write(asked["tell"], str(moments).encode())
+    return moments
 
 
 def run_worker(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,7 +213,7 @@ def run_worker(asked: Mapping[str, Any]) -> dict[str, Any]:
     if pid == 0:
         os.close(hear)
         try:
-            work({**asked, "tell": tell})
+            os.write(tell, str(work(asked)).encode())
             os._exit(0)
         except BaseException as error:  # a child must never return into the driver's loop
             sys.stderr.write(f"worker failed: {error!r}\n")
@@ -229,6 +230,10 @@ def run_worker(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    # Once in this process: what it loads and compiles, the workers that it forks have already.
+    for warm_case, store in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        work({"case": warm_case, "path": store})
+    assert threading.active_count() == 1  # or forking would not be safe
     for line in sys.stdin:
         sys.stdout.write(json.dumps(run_worker(json.loads(line))) + "\n")
         sys.stdout.flush()
@@ -259,10 +264,14 @@ class Driver:
 
 
 @pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
+def driver(
+    captured: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driver]:
     """A process that forks workers; it lives as long as this file's tests."""
+    folder = tmp_path_factory.mktemp("driver")
+    stores = {name: str(shutil.copy(path, folder)) for name, path in captured.items()}
     with subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, __file__, *(text for store in stores.items() for text in store)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
