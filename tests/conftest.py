@@ -35,6 +35,7 @@ BLOCK = "Name: Alice"  # the text of a block of each agent of `two_agents`
 settings.register_profile(
     "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("exhaustive", settings.get_profile("default"), max_examples=500)
 settings.load_profile("default")
 
 # Rewriting the assertions of 500 files takes 8 s in each worker. Keep the result, always.
@@ -53,10 +54,17 @@ DATA = Path(__file__).parent / "data"  # small files of our own, in the reposito
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run kill more processes, sync in more random scenes, and read public fixtures."""
+    """Let a run kill more, sync in more scenes, sweep in full, and read public fixtures."""
     parser.addoption("--kills", type=int, default=20, help="of each command or scene (at least 11)")
     parser.addoption("--scenes", type=int, default=15, help="of three devices that sync")
+    parser.addoption("--exhaustive", action="store_true", help="sweeps in full, not in part")
     parser.addoption("--exchange-fixtures", default="", help="folder of the Open Memory Protocol's")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Generate more examples for a sweep in full."""
+    if config.getoption("--exhaustive"):
+        settings.load_profile("exhaustive")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -177,6 +185,12 @@ def kills(request: pytest.FixtureRequest) -> int:
 def scenes(request: pytest.FixtureRequest) -> int:
     """How many random scenes a test plays; the option `--scenes`."""
     return int(request.config.getoption("--scenes"))
+
+
+@pytest.fixture(scope="session")
+def exhaustive(request: pytest.FixtureRequest) -> bool:
+    """Whether a sweep tries everything that it can; the option `--exhaustive`."""
+    return bool(request.config.getoption("--exhaustive"))
 
 
 @pytest.fixture

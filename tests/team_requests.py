@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -61,6 +62,17 @@ def page_fields() -> tuple[str, ...]:
     sources = Path(pages.__file__).parent.glob("*.py")
     names = (name for file in sources for name in _PAGE_FIELD.findall(file.read_text()))
     return tuple(sorted(names))
+
+
+@cache
+def forms_with_verdict() -> frozenset[str]:
+    """Return the paths of the pages whose file reads a verdict."""
+    found: set[str] = set()
+    for file in Path(pages.__file__).parent.glob("[!_]*.py"):
+        if "verdict" in _PAGE_FIELD.findall(file.read_text()):
+            module = import_module(f"{pages.__name__}.{file.stem}")
+            found.update(f"/ui{route.path}" for route in module.routes)
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -215,10 +227,15 @@ class RequestMaker:
         return RouteRequest(method, _fill(path, where), query=_plain(sent))
 
     def page_requests(self, record_id: str) -> Iterator[RouteRequest]:
-        """Yield a request to each page and each form that names this record in every field."""
+        """
+        Yield a request to each page and each form that names this record in every field.
+
+        A form that reads a verdict is asked with each.
+        """
         for method, path in self._pages:
             where = {part.partition("}")[0]: record_id for part in path.split("{")[1:]}
-            for verdict in VERDICTS if method == "POST" else ("",):
+            verdicts = VERDICTS if path in forms_with_verdict() else VERDICTS[:1]
+            for verdict in verdicts if method == "POST" else ("",):
                 sent = dict.fromkeys(page_fields(), record_id) | {"verdict": verdict}
                 sent |= {"status": "archived", "content": "Changed.", "value": "Changed."}
                 if method == "POST":
