@@ -22,6 +22,7 @@ from recollect.server import error_handlers
 from recollect.server.client_names import ClientNameMiddleware
 from recollect.server.path_decoding import PathDecodingMiddleware
 from recollect.server.request_guard import GuardRules, RequestGuard
+from recollect.service.team import TeamDirectory
 from recollect.wire import path_segment
 from recollect.wire.fields import parse_moment
 
@@ -81,65 +82,8 @@ def _router() -> APIRouter:
         ]
         return {"user": user, "projects": projects}
 
-    @router.get("/users")
-    def list_users(request: Request) -> list[User]:
-        """Return every user."""
-        _require_admin(request)
-        users: list[User] = _directory(request).users()
-        return users
-
-    @router.post("/users")
-    def add_user(body: UserBody, request: Request) -> NewToken:
-        """Add a user; the response is the only place of the token."""
-        _require_admin(request)
-        new_token: NewToken = _directory(request).add_user(
-            body.name, is_admin=body.admin, by=_caller(request).name
-        )
-        return new_token
-
-    @router.post("/users/{name}/rotate")
-    def rotate_user(name: str, request: Request) -> NewToken:
-        """Give a user a new token: an admin anybody, everybody themselves."""
-        name = path_segment.decode_segment(name)
-        if _caller(request).name != name:
-            _require_admin(request)
-        new_token: NewToken = _directory(request).rotate_user(name, by=_caller(request).name)
-        return new_token
-
-    @router.delete("/users/{name}")
-    def revoke_user(name: str, request: Request) -> User:
-        """Revoke a user."""
-        name = path_segment.decode_segment(name)
-        _require_admin(request)
-        user: User = _directory(request).revoke_user(name, by=_caller(request).name)
-        return user
-
-    @router.get("/members")
-    def list_members(request: Request, project: str) -> list[Member]:
-        """Return the members of a project, to its members and to admins."""
-        members: list[Member] = _directory(request).members(project)
-        caller = _caller(request)
-        if not caller.is_admin and all(member.user_id != caller.id for member in members):
-            return []
-        return members
-
-    @router.put("/members")
-    def set_member(body: MemberBody, request: Request) -> Member:
-        """Add a member to a project, or change the role."""
-        role = parse_role(body.role)
-        _require_owner(request, body.project)
-        member: Member = _directory(request).set_member(
-            body.project, body.user, role, by=_caller(request).name
-        )
-        return member
-
-    @router.delete("/members", status_code=204)
-    def remove_member(request: Request, project: str, user: str) -> Response:
-        """Remove a member from a project; everybody may leave one."""
-        if _caller(request).name != user:
-            _require_owner(request, project)
-        _directory(request).remove_member(project, user, by=_caller(request).name)
-        return Response(status_code=204)
+    _add_users(router)
+    _add_members(router)
 
     @router.post("/agents")
     async def share(body: SharedAgentBody, request: Request) -> Any:
@@ -166,13 +110,71 @@ def _router() -> APIRouter:
     return router
 
 
+def _add_users(router: APIRouter) -> None:
+    @router.get("/users")
+    def list_users(request: Request) -> list[User]:
+        """Return every user."""
+        _require_admin(request)
+        return _directory(request).users()
+
+    @router.post("/users")
+    def add_user(body: UserBody, request: Request) -> NewToken:
+        """Add a user; the response is the only place of the token."""
+        _require_admin(request)
+        by = _caller(request).name
+        return _directory(request).add_user(body.name, is_admin=body.admin, by=by)
+
+    @router.post("/users/{name}/rotate")
+    def rotate_user(name: str, request: Request) -> NewToken:
+        """Give a user a new token. An admin may do so for anybody, a user for themselves."""
+        name = path_segment.decode_segment(name)
+        if _caller(request).name != name:
+            _require_admin(request)
+        return _directory(request).rotate_user(name, by=_caller(request).name)
+
+    @router.delete("/users/{name}")
+    def revoke_user(name: str, request: Request) -> User:
+        """Revoke a user."""
+        name = path_segment.decode_segment(name)
+        _require_admin(request)
+        return _directory(request).revoke_user(name, by=_caller(request).name)
+
+
+def _add_members(router: APIRouter) -> None:
+    @router.get("/members")
+    def list_members(request: Request, project: str) -> list[Member]:
+        """Return the members of a project, to its members and to admins."""
+        members = _directory(request).members(project)
+        caller = _caller(request)
+        if not caller.is_admin and all(member.user_id != caller.id for member in members):
+            return []
+        return members
+
+    @router.put("/members")
+    def set_member(body: MemberBody, request: Request) -> Member:
+        """Add a member to a project, or change the role."""
+        role = parse_role(body.role)
+        _require_owner(request, body.project)
+        by = _caller(request).name
+        return _directory(request).set_member(body.project, body.user, role, by=by)
+
+    @router.delete("/members", status_code=204)
+    def remove_member(request: Request, project: str, user: str) -> Response:
+        """Remove a member from a project; everybody may leave one."""
+        if _caller(request).name != user:
+            _require_owner(request, project)
+        _directory(request).remove_member(project, user, by=_caller(request).name)
+        return Response(status_code=204)
+
+
 def _caller(request: Request) -> User:
     user: User = request.state.user
     return user
 
 
-def _directory(request: Request) -> Any:
-    return request.state.dispatcher.directory
+def _directory(request: Request) -> TeamDirectory:
+    directory: TeamDirectory = request.state.dispatcher.directory
+    return directory
 
 
 def _require_admin(request: Request) -> None:
