@@ -1,4 +1,4 @@
-"""Which function carries out which request for runs of agents, and which yields its events."""
+"""Handlers of the requests for runs of agents, and those that yield the events of a run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which function carries out which request for agents."""
+"""Handlers of the requests for agents."""
 
 from recollect.service import agents
 from recollect.service.agent_files import clone, merge

@@ -1,4 +1,4 @@
-"""Which function carries out which request for an agent's archive of passages."""
+"""Handlers of the requests for an agent's archive of passages."""
 
 from recollect.service.archive import insert_passage, list_passages, search_passages
 from recollect.service.handlers.handler_table import Handlers

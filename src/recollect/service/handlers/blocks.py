@@ -1,4 +1,4 @@
-"""Which function carries out which request for blocks. A hook needs one of them."""
+"""Handlers of the requests for blocks. Each loads on use: a hook needs one."""
 
 from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import blocks as requests

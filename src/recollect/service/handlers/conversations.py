@@ -1,4 +1,4 @@
-"""Which function carries out which request for conversations, messages, pins and summaries."""
+"""Handlers of the requests for conversations, messages, pins and summaries."""
 
 from recollect.service import conversations, search_messages
 from recollect.service.compaction import compact

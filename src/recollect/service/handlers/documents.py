@@ -1,4 +1,4 @@
-"""Which function carries out which request for documents."""
+"""Handlers of the requests for documents."""
 
 from recollect.service import documents
 from recollect.service.handlers.handler_table import Handlers

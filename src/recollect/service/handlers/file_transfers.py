@@ -1,4 +1,4 @@
-"""Which function carries out which request that writes or reads a file."""
+"""Handlers of the requests that write or read a file."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which function carries out which request for files."""
+"""Handlers of the requests for files."""
 
 from recollect.service import files
 from recollect.service.handlers.handler_table import Handlers

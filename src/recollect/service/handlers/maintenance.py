@@ -1,4 +1,4 @@
-"""Handlers of the requests for the state and maintenance of the store; `status` needs few."""
+"""Handlers of the requests for the state and maintenance of the store. Each loads on use."""
 
 from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import maintenance as requests

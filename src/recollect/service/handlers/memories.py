@@ -1,4 +1,4 @@
-"""Handlers of the requests for memories. A hook and `show` need one function of many modules."""
+"""Handlers of the requests for memories. Each loads on use: a hook needs one."""
 
 from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import memories as requests

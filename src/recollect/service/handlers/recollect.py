@@ -1,8 +1,4 @@
-"""
-Handlers of the verbs that `Recollect` itself has.
-
-Their functions are in many modules, and a search or a hook needs one of them.
-"""
+"""Handlers of the verbs that `Recollect` itself has. Each loads on use: a hook needs one."""
 
 from recollect.service.handlers.handler_table import Handlers, lazy_handler
 from recollect.wire.requests import recollect as requests

@@ -1,4 +1,4 @@
-"""Which function carries out which request for skills."""
+"""Handlers of the requests for skills."""
 
 from recollect.service import skill_search, skills
 from recollect.service.handlers.handler_table import Handlers
