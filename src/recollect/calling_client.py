@@ -40,7 +40,7 @@ def use_user(user_id: str, *, writes_as: str | None = None) -> Iterator[None]:
     """
     Carry out the calls in this block for the user, or the space, with that id.
 
-    *writes_as* is who does the upkeep that a read may need, such as embedding what is new.
+    *writes_as* is who makes the writes that a read may need, such as embedding new items.
     """
     token = _USER.set((user_id, user_id if writes_as is None else writes_as))
     try:

@@ -1,4 +1,4 @@
-"""The state and upkeep of the store."""
+"""The state and maintenance of the store."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from recollect.wire.requests import maintenance as requests
 
 
 class Maintenance(VerbGroup):
-    """The state and upkeep of the store."""
+    """The state and maintenance of the store."""
 
     def verify(self) -> Verification:
         """Check the database file, the evidence rules and the indexes."""

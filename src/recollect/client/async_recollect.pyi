@@ -1192,7 +1192,7 @@ class AsyncProjects:
         """Make a linked project one of its own again, with the memories that it had."""
 
 class AsyncMaintenance:
-    """The state and upkeep of the store."""
+    """The state and maintenance of the store."""
 
     async def verify(self) -> Verification:
         """Check the database file, the evidence rules and the indexes."""

@@ -1,4 +1,4 @@
-"""Requests for the state and upkeep of the store."""
+"""Requests for the state and maintenance of the store."""
 
 from collections.abc import Mapping
 
