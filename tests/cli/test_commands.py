@@ -225,6 +225,7 @@ def test_a_search_that_finds_nothing_says_where_else_to_look(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "site").mkdir()
+    new = run("search", "build").output
     run("add", "The build uses pnpm.", "--project", str(tmp_path / "site"))
     run("add", "Invoices are sent on Monday.", "--project", "billing")
     monkeypatch.chdir(tmp_path / "site")
@@ -233,6 +234,7 @@ def test_a_search_that_finds_nothing_says_where_else_to_look(
     outside = run("search", "build").output
     misspelled = run("search", "invoices", "--project", "biling").output
 
+    assert new.startswith("Nothing is stored yet. `recollect add TEXT` stores a memory;")
     assert "This folder is the project site: add --project ." in inside
     monkeypatch.chdir(tmp_path / "site")
     assert "add --project ." in run("context", "build the site").output

@@ -25,6 +25,10 @@ from recollect.wire.requests.recollect import SearchRequest
 _query_option = click.option("--query", required=True, help="What to search for.")
 
 
+NOTHING_STORED = (
+    "Nothing is stored yet. `recollect add TEXT` stores a memory; `recollect setup` connects a "
+    "coding agent."
+)
 _PAGING = ("below_threshold", "related", "offset")  # of a search, and not of its explanation
 
 
@@ -54,6 +58,9 @@ def _memory_lines(
     if not query.strip():
         yield "The query is empty: write what to search for."
         return
+    if not hits and _is_new(rec):
+        yield NOTHING_STORED
+        return
     is_answered = any(not hit.is_weak for hit in hits)
     hint = ""
     if not is_answered:
@@ -69,6 +76,11 @@ def _memory_lines(
             yield safe(nearest.text)
     if not hits and (jobs := rec.maintenance.pending().jobs):
         yield f"[dim]Pending jobs: {jobs}. `recollect work --once` runs them.[/dim]"
+
+
+def _is_new(rec: LocalRecollect) -> bool:
+    status = rec.maintenance.status()
+    return not (status.memories_by_status or status.jobs)
 
 
 @search.command()
