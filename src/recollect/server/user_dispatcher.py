@@ -102,7 +102,6 @@ class UserDispatcher:
         self._is_stopping = is_stopping
         self._rec = rec
         self._settings = settings
-        self._clock = time.monotonic
         self._make_app = make_app
         self._team_app = team_app
         self.team = rec.engine.team
