@@ -69,7 +69,26 @@ def test_what_is_far_less_relevant_than_the_best_is_left_out() -> None:
     selected = select_hits([hit("The lamp is green.", 0.6), hit("Mira likes tea.", 0.1)], QUESTION)
 
     assert [h.memory.content for h in selected.hits] == ["The lamp is green."]
-    assert [item.reason for item in selected.left_out] == ["below 35% of the best"]
+    assert [item.reason for item in selected.left_out] == ["below 20% of the best"]
+
+
+def test_a_question_is_told_nothing_after_the_relevance_drops_by_half() -> None:
+    hits = [hit("The lamp is green.", 0.6), hit("Mira likes tea.", 0.28), hit("Ben is tall.", 0.27)]
+
+    question = select_hits(hits, QUESTION)
+    task = select_hits(hits, RequestAim(is_instruction=True))
+
+    assert list(question.hits) == hits[:1]
+    assert {item.reason for item in question.left_out} == {
+        "after a drop below 50% of the hit before"
+    }
+    assert list(task.hits) == hits  # several conventions may apply
+
+
+def test_a_question_is_told_what_declines_slowly() -> None:
+    hits = [hit("The lamp is green.", 0.6), hit("Mira likes tea.", 0.31), hit("Ben is tall.", 0.16)]
+
+    assert list(select_hits(hits, QUESTION).hits) == hits
 
 
 def test_a_weak_match_does_not_raise_what_the_others_need() -> None:

@@ -2,9 +2,9 @@
 Decide which hits and messages are included in a bundle.
 
 Nobody asked for these lines, so they need a higher relevance than the results of a search: a hit
-needs a share of the best hit's relevance, and only the best few are included. Relevance is relative
-to the similarity statistics of the store, so no similarity of one model is compared with a constant
-here.
+needs a share of the best hit's relevance, only the best few are included, and for a question the
+list ends where the relevance drops by half. Relevance is relative to the similarity statistics of
+the store, so no similarity of one model is compared with a constant here.
 
 Weak matches are included in three cases. An instruction in a project gets the nearest decisions and
 conventions of that project, because they hold for the work whatever its words. A question about the
@@ -34,10 +34,11 @@ from recollect.text.search_words import searchable_text
 from recollect.text.sentence_splitter import sentence_spans
 from recollect.text.statement_parser import content_words_in_order, is_negated, stem
 
-MIN_SHARE = 0.35  # of the best hit's relevance
+MIN_SHARE = 0.2  # of the best hit's relevance
+MIN_SHARE_OF_PREVIOUS = 0.5  # of the relevance of the hit before; what follows a drop is noise
 MAX_FACTS = 3  # included for a question
 TASK_FACTS = 6  # included for an instruction, to which several conventions may apply
-TASK_CONVENTIONS = 3  # of the project, included for an instruction however weakly they match
+TASK_CONVENTIONS = 5  # of the project, included for an instruction however weakly they match
 WEAK_FACTS = 2  # weak matches included for a question about the speaker's own affairs
 MIN_MESSAGE_SHARE = 0.25  # of the best message's score
 MAX_MESSAGES = 3
@@ -98,8 +99,12 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
     selected: list[Hit] = []
     repeated_on: dict[str, tuple[date, ...]] = {}
     left_out: list[DroppedItem] = []
+    is_after_drop = False
     for hit in hits:
         memory = hit.memory
+        if selected and not (in_time or aim.is_instruction or hit.is_weak):
+            least = MIN_SHARE_OF_PREVIOUS * selected[-1].parts.relevance
+            is_after_drop = is_after_drop or hit.parts.relevance < least
         same = next((other for other in selected if _say_the_same(other, hit)), None)
         if memory.status is Status.STATED and not aim.about_past:
             reason = "unreviewed statement; included only if the request asks about the past"
@@ -109,6 +114,8 @@ def select_hits(hits: Sequence[Hit], aim: RequestAim) -> SelectedHits:
             reason = "weak match"
         elif hit.parts.relevance < MIN_SHARE * best and not hit.is_weak and not in_time:
             reason = f"below {MIN_SHARE:.0%} of the best"
+        elif is_after_drop:
+            reason = f"after a drop below {MIN_SHARE_OF_PREVIOUS:.0%} of the hit before"
         elif _lacks_words(hit, aim):
             reason = f"only {len(hit.matched_words)} words in common, and no meaning was compared"
         elif same is not None:
