@@ -50,9 +50,6 @@ SCENARIOS = (
     "test_users_of_one_project",
     "test_written_contradictions",
 )
-# What CI traces is covered by the tests of these folders; tracing makes others half as slow again.
-TRACED = {"recollect.domain", "recollect.retrieval", "recollect.store"}
-TRACED_FOLDERS = {"context", "domain", "engine", "retrieval", "service", "store", "sync"}
 DATA = Path(__file__).parent / "data"  # small files of our own, in the repository
 
 
@@ -80,15 +77,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
         return None
     return True
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Trace only the tests about the traced packages, if these are what CI traces."""
-    if set(config.getoption("cov_source", None) or ()) != TRACED:
-        return
-    for item in items:
-        if item.path.parent.name not in TRACED_FOLDERS | {"contract"}:
-            item.add_marker("no_cover")
 
 
 @pytest.hookimpl(optionalhook=True)
