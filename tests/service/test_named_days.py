@@ -41,6 +41,20 @@ def test_the_day_of_a_statement_is_stored_and_shown_and_the_quote_stays(
     assert "said on 2026-04-27, not reviewed; Wednesday 2026-04-29)" in text
 
 
+def test_what_is_told_of_an_earlier_day_is_not_shown_as_said_on_that_day(
+    rec: LocalRecollect,
+) -> None:
+    say(rec, "Last month I moved to Porto.", MONDAY)
+
+    [moved] = statements(rec)
+    [hit] = rec.search("Porto", project="flat", types=moved.type)
+    text = rec.context_for("when did I move to Porto?", project="flat").text
+
+    assert moved.observed_at.date() == date(2026, 3, 1)
+    assert "said of 2026-03-01, not reviewed" in hit.explanation
+    assert "said of 2026-03-01, not reviewed" in text
+
+
 def test_the_same_words_in_another_week_mean_another_day(rec: LocalRecollect) -> None:
     for day in (MONDAY, MONDAY, NEXT_MONDAY):
         say(rec, PLUMBER, day)

@@ -202,7 +202,7 @@ def _render_memory(
     dates = (mentioned.label for mentioned in memory.provenance.dates)
     days = sorted({day.isoformat() for day in (memory.observed_at.date(), *repeated_on)})
     when = ", ".join(days)
-    notes = [when if memory.is_reviewed else f"said on {when}, not reviewed", *dates]
+    notes = [when if memory.is_reviewed else f"{memory.said_label} {when}, not reviewed", *dates]
     if note := memory.provenance.author_note:
         notes.append(one_line(note, MAX_AUTHOR_CHARS))
     if hit.reached not in ("visible", RELATED):

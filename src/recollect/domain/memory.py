@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from recollect.domain.provenance import NO_PROVENANCE, Provenance
+from recollect.domain.provenance import NO_PROVENANCE, Provenance, StatementFlag
 from recollect.domain.scope import Owner, Scope, owner_of
 from recollect.domain.source import Evidence, Redaction, SourceKind
 from recollect.lazy_dataclass import dataclass
@@ -96,6 +96,11 @@ class Memory:
     def is_reviewed(self) -> bool:
         """Whether a person or a policy has decided about it."""
         return self.status not in UNREVIEWED
+
+    @property
+    def said_label(self) -> str:
+        """What stands before its date: "said on", or "said of" if it tells of an earlier day."""
+        return "said of" if StatementFlag.PAST in self.provenance.flags else "said on"
 
     @property
     def labelled_content(self) -> str:

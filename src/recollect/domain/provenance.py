@@ -26,6 +26,7 @@ class StatementFlag(StrEnum):
     EXPLICIT = "explicit"  # the user asked to remember it: "remember that …", "from now on …"
     EVERYWHERE = "everywhere"  # the user asked for it in all projects
     CONFIDENTIAL = "confidential"  # told to this agent alone: "this stays between us"
+    PAST = "past"  # it tells of an earlier day, which is its date: "I moved last month"
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,7 @@ class IndexedRecord:
     role: Role | None = None  # of a message
     is_reviewed: bool = True  # of a memory: a person or a policy accepted it
     is_typed: bool = False  # of a memory: plainly typed by the user
+    is_of_past: bool = False  # of a memory: its date is earlier than the day on which it was said
 
 
 @dataclass(slots=True, unsafe_hash=True)

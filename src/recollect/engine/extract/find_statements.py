@@ -220,12 +220,15 @@ def _build_statement(
     if content != sentence.text:
         content = content[:1].upper() + content[1:]  # its first words were removed
     is_decision = classification.type is MemoryType.DECISION
+    observed = observed_at(sentence.text, said_at=sentence.at)
+    if observed.date() != sentence.at.date():
+        flags = (*flags, StatementFlag.PAST)
     return ExtractedStatement(
         type=classification.type,
         content=content,
         rule=classification.rule,
         confidence=classification.confidence,
-        observed_at=observed_at(sentence.text, said_at=sentence.at),
+        observed_at=observed,
         spans=(VoicedSpan(sentence.start, sentence.end, sentence.turn.voice),),
         rationale=rationale_in(content) if is_decision else "",
         alternatives=alternatives_in(content) if is_decision else (),

@@ -131,7 +131,7 @@ def _memory_parser() -> Callable[[Sequence[Any]], IndexedRecord]:
 
     def parse(row: Sequence[Any]) -> IndexedRecord:
         item_id, _, _, memory_id, scope, owner_id, kind, *others = row
-        confidence, at, session_id, status, voice = others
+        confidence, at, session_id, status, voice, is_of_past = others
         owner = owners.get((scope, owner_id))
         if owner is None:
             owner = owners[scope, owner_id] = Owner(_SCOPES[scope], owner_id)
@@ -145,6 +145,7 @@ def _memory_parser() -> Callable[[Sequence[Any]], IndexedRecord]:
             confidence,
             is_reviewed=status not in UNREVIEWED,
             is_typed=voice == Voice.USER,
+            is_of_past=bool(is_of_past),
         )
 
     return parse

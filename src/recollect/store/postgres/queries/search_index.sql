@@ -2,7 +2,8 @@
 -- (an embedded item with words has vectors, and its row says that without another search; OFFSET 0 keeps the planner
 -- from reading every memory that passes the filters instead of those few)
 SELECT i.seq, i.shelf_id, i.words > 0 AND i.embedded_by IS NOT NULL OR EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq),
-       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice
+       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice,
+       strpos(m.flags, '"past"') > 0
   FROM int_list(:item_ids) j
   JOIN items i ON i.seq = j.value
   LEFT JOIN LATERAL (SELECT * FROM memories WHERE id = i.id OFFSET 0) m

@@ -1,7 +1,8 @@
 -- memory_records: items, given as a JSON list: each with its partition, whether it has vectors, and what ranking needs if it passes the filters
 -- (an embedded item with words has vectors, and its row says that without another search)
 SELECT i.seq, i.shelf_id, iif(i.words > 0 AND i.embedded_by IS NOT NULL, 1, EXISTS (SELECT 1 FROM embeddings e WHERE e.seq = i.seq)),
-       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice
+       m.id, m.scope, m.owner_id, m.type, m.confidence, m.observed_at, m.session_id, m.status, m.voice,
+       instr(m.flags, '"past"') > 0
   FROM json_each(:item_ids) j
   CROSS JOIN items i ON i.seq = j.value
   LEFT JOIN memories m ON m.id = i.id
