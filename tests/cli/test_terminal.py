@@ -31,7 +31,7 @@ def test_a_person_adds_finds_by_meaning_and_forgets(path: Path) -> None:
     assert "\x1b[" in coloured
     assert "Delete this memory for good? [y/N]:" in forgotten
     assert "Deleted: " in forgotten
-    assert nothing.startswith("Nothing relevant was found.")
+    assert nothing.startswith("Nothing is stored yet.")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -392,7 +392,7 @@ def test_any_two_texts_can_be_compared_and_always_with_the_same_outcome(
     assert decision == consolidate(one, near)
     if isinstance(decision, Contradicts):
         assert decision.why
-        assert status in (Status.ACTIVE, Status.INBOX)
+        assert status in (Status.ACTIVE, Status.INBOX, Status.STATED)
         assert corrects or not decision.is_correction
 
 
