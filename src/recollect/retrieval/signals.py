@@ -264,8 +264,8 @@ def _describe_origin(candidate: SearchCandidate) -> str:
     assert record.owner is not None
     if not record.is_reviewed and record.at is not None:
         pasted = "" if record.is_typed else "perhaps pasted, "
-        said = "said of" if record.is_of_past else "said on"
-        return f"{said} {record.at:%Y-%m-%d}, {pasted}not reviewed"
+        label = "said of" if record.is_of_past else "said on"
+        return f"{label} {record.at:%Y-%m-%d}, {pasted}not reviewed"
     return f"{record.owner.scope} memory"
 
 

@@ -142,8 +142,8 @@ def _advice_of(memory: Memory, kind: AdviceKind) -> ActionAdvice:
     reason = memory.rationale
     is_new = bool(reason) and reason.casefold() not in memory.content.casefold()
     statement = f"{memory.content} Reason: {reason}" if is_new else memory.content
-    said = f"{memory.said_label} {memory.observed_at:%Y-%m-%d}{review}"
-    text = f"The user {said}: “{_one_line(statement)}”"
+    origin = f"{memory.said_label} {memory.observed_at:%Y-%m-%d}{review}"
+    text = f"The user {origin}: “{_one_line(statement)}”"
     return ActionAdvice(kind=kind, text=text, id=memory.id, is_reviewed=memory.is_reviewed)
 
 
