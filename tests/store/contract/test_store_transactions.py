@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -56,6 +57,22 @@ def test_many_threads_write_at_once_and_each_sees_its_own_error(store: Store) ->
     with store.read() as tables:
         assert len(tables.projects.projects()) == 21
     assert len(errors) == 19
+
+
+def test_statements_after_one_that_failed_can_be_run_in_later_writes(store: Store) -> None:
+    def write(tables: Tables, number: int, *, name: str) -> None:
+        project = Project(id=f"p{number}", name=name, identity=name, created_at=START)
+        tables.projects.add_project(project)
+        tables.agents.add(agent(f"a{number}", f"agent {number}"))
+
+    store.write(lambda tables: write(tables, 0, name="taken"))
+    for number in range(1, 20):  # a driver prepares a statement that it has run a few times
+        with pytest.raises(InvalidInput):
+            store.write(partial(write, number=number, name="taken"))
+    store.write(lambda tables: write(tables, 20, name="free"))
+
+    with store.read() as tables:
+        assert tables.agents.by_name("agent 20") is not None
 
 
 def test_a_read_sees_one_moment_of_the_store(store: Store, keep: Keep) -> None:

@@ -101,6 +101,9 @@ class PostgresConnection:
         except psycopg.Error as error:
             first_error = first_error or error
         if first_error is not None:
+            # What should have been prepared after the error is not, but psycopg takes it for
+            # prepared: forget all. The statement that rolls back tells the server, too.
+            self.db._prepared.clear()
             raise first_error
         return cursor
 
