@@ -39,10 +39,10 @@ def revises(text: str, earlier: str, *, reply_chars: int = 0) -> bool:
     *reply_chars* is the length of what the assistant said between them. After a long answer "no,
     shorter" is about that answer.
     """
-    language = detect_language(f"{earlier} {text}")
-    if not language.has_cue("revision", text) or _OWN_CLAUSE.search(text.lower()):
+    if not _is_short(text, MAX_WORDS) or _OWN_CLAUSE.search(text.lower()):
         return False
-    if not _is_short(text, MAX_WORDS):
+    language = detect_language(f"{earlier} {text}")
+    if not language.has_cue("revision", text):
         return False
     shared = content_words(text) & content_words(earlier) - language.stop_words
     if len(shared) > MAX_SHARED_WORDS:
